@@ -17,7 +17,7 @@ from interpreter.compare.play_order import Topic, below, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import Part, for_readers, part_of, type_text
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import CardType, KindType, MadeType, NodeType, Type
 from interpreter.language.walk import descendants
@@ -129,9 +129,9 @@ class View:
     def shown(self, value: Value, type_: Type) -> str:
         return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
 
-    def written(self, tree: c.Expression) -> str:
+    def written(self, tree: core.Expression) -> str:
         """An expression as it stands in a file; a constant as its value."""
-        return self.shown(tree.value, tree.type) if isinstance(tree, c.Const) else " ".join(tree.span.text.split())
+        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else " ".join(tree.span.text.split())
 
     # --- rules, triggers and standing rules
 
@@ -222,10 +222,10 @@ class View:
         order = ["start", *self.phases, *CHAPTERS]
         found = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
         starts = (group.start for group in self.model.groups.values() if group.start is not None)
-        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, c.TableCell)}
+        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, core.TableCell)}
         for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
             for node in nodes_of(self.model, topic):
-                if isinstance(node, c.TableCell):
+                if isinstance(node, core.TableCell):
                     found.setdefault(node.table, chapter)
         return found
 
@@ -237,7 +237,7 @@ class View:
 def _plain(layer: RuleLayer) -> object:
     """A text, of which a function in one line says the same as one that only returns a value."""
     match layer.body:
-        case (c.Returns(value),) if layer.form == "is":
+        case (core.Returns(value),) if layer.form == "is":
             return value
         case body:
             return body
@@ -260,8 +260,8 @@ def _lines(value: Value) -> Iterator[str]:
 
 
 def _asks_below(body: object) -> bool:
-    return any(isinstance(node, c.CallBase) for node in descendants(body))
+    return any(isinstance(node, core.CallBase) for node in descendants(body))
 
 
-def _calls(tree: object) -> Iterator[c.CallRule]:
-    return (node for node in descendants(tree) if isinstance(node, c.CallRule))
+def _calls(tree: object) -> Iterator[core.CallRule]:
+    return (node for node in descendants(tree) if isinstance(node, core.CallRule))

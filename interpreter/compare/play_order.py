@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from interpreter.base.frozen import dataclass
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer
 from interpreter.language.walk import descendants
 
@@ -49,7 +49,7 @@ def _handlers(trigger: CheckedTrigger) -> Iterator[str]:
 def _with_kept(model: Model, tree: object) -> Iterator[object]:
     for node in descendants(tree):
         yield node
-        if isinstance(node, c.Keeps):
+        if isinstance(node, core.Keeps):
             yield from _with_kept(model, model.blocks[node.procedure].body)
 
 
@@ -84,4 +84,4 @@ def below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[To
 
 def _calls(nodes: Iterable[object]) -> Iterator[Topic]:
     """The rules that are called, in the order of the text."""
-    return (Topic("rules", node.rule) for node in nodes if isinstance(node, c.CallRule))
+    return (Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule))

@@ -12,7 +12,7 @@ from pathlib import Path
 from interpreter.base.frozen import dataclass
 from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.types import Type
 from interpreter.reading import yaml
@@ -80,9 +80,9 @@ class _Telling:
         for section in ("rules", "triggers", "standing"):
             for name in getattr(self.model, section):
                 for node in nodes_of(self.model, Topic(section, name)):
-                    if isinstance(node, c.Notes):
+                    if isinstance(node, core.Notes):
                         noted.add(node.event)
-                    elif isinstance(node, c.Ask):
+                    elif isinstance(node, core.Ask):
                         asked.update(f"{node.name}.{option.name}" for option in node.options)
         return noted, asked
 
@@ -131,7 +131,7 @@ class _Telling:
 
 
 def _written(tree: object) -> str:
-    assert isinstance(tree, c.Core)
+    assert isinstance(tree, core.Core)
     return " ".join(tree.span.text.split())
 
 

@@ -13,7 +13,7 @@ from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
 
 __all__ = [
@@ -68,7 +68,7 @@ class Named:
         self.site: AskSite = machine.asks[index]
         seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
-        self.seat = seat.index if type(seat) is c.Local else None
+        self.seat = seat.index if type(seat) is core.Local else None
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
@@ -293,7 +293,7 @@ def waiting(decision: Decision) -> Iterable[int]:
     at_once = decision.site.ask.at_once
     if at_once is None:
         return (decision.actor,)
-    assert isinstance(at_once, c.Local)
+    assert isinstance(at_once, core.Local)
     return dict.fromkeys(decision.frame[1][at_once.index])
 
 

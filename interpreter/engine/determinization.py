@@ -36,7 +36,7 @@ from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Group
 from interpreter.language.types import (
     BoolType,
@@ -293,8 +293,8 @@ class Worlds:
         if asked is None or not asked.site.ask.kept:
             return
         ask, env = asked.site.ask, list(asked.frame[1])
-        assert isinstance(ask.seat, c.Local)
-        assert isinstance(ask.at_once, c.Local)
+        assert isinstance(ask.seat, core.Local)
+        assert isinstance(ask.at_once, core.Local)
         listed, order, *lists = ask.kept
         chosen = env[order]
         mine = [place for place, seat in enumerate(chosen) if seat == self.seat]

@@ -16,7 +16,7 @@ from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, IntType
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
@@ -94,7 +94,7 @@ def _offered_cards(
     """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
     cards, choices = table.rules.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
-    keyless = [isinstance(c.type, CardType) and v is not None and not cards[v].is_named for c, v in pairs]
+    keyless = [isinstance(choice.type, CardType) and v is not None and not cards[v].is_named for choice, v in pairs]
     if not any(keyless):
         return values
 
@@ -164,7 +164,7 @@ def _first_failing(
     return []
 
 
-def domain_text(names: Names, found: Sequence[Value] | range, choice: c.Choice) -> str:
+def domain_text(names: Names, found: Sequence[Value] | range, choice: core.Choice) -> str:
     """Describe the allowed values; of many, the first ones."""
     if isinstance(found, range):
         ends = {"low": found.start, "high": found.stop - 1}
@@ -179,7 +179,7 @@ def domain_text(names: Names, found: Sequence[Value] | range, choice: c.Choice) 
     return names.frame("refused.one_of", items=", ".join(shown) + more)
 
 
-def _failing(names: Spoken, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
+def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
     """The condition itself, or, where it is a verdict, the lines of it that fail."""
     said = _below(names, node, env)
     if said:
@@ -193,7 +193,7 @@ def because_of(table: Table, state: State) -> Because:
 
     names = Spoken(table, state, "en")
 
-    def said(node: c.Expression, env: Env) -> list[str]:
+    def said(node: core.Expression, env: Env) -> list[str]:
         return [str(reason) for reason in _below(names, node, env)]
 
     return Because(table.machine.expressions.compile, state, names, said)
@@ -213,7 +213,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
     for line in layer.body:
-        assert isinstance(line, c.Requirement)
+        assert isinstance(line, core.Requirement)
         test = compile_(line.test)
         if line.bind is not None:
             env[line.bind] = test(state, env)
@@ -229,9 +229,9 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     return reasons
 
 
-def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
+def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reason]:
     """Return the reasons of another verdict if a condition only calls it."""
-    if not isinstance(node, c.CallBase | c.CallRule):
+    if not isinstance(node, core.CallBase | core.CallRule):
         return []
     table, state = names.table, names.state
     target = table.rules.program.target(node)

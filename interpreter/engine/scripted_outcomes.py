@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, Type, item_type
 from interpreter.language.walk import descendants
 
@@ -57,9 +57,9 @@ def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
     found: dict[str, tuple[bool, Type]] = {}
     for layer in rules.program.reach.procedures.values():
         for node in descendants(layer.body):
-            if not isinstance(node, c.Shuffles | c.Picks):
+            if not isinstance(node, core.Shuffles | core.Picks):
                 continue
-            drawn = node.zone if isinstance(node, c.Shuffles) else node.items
+            drawn = node.zone if isinstance(node, core.Shuffles) else node.items
             if (of := item_type(drawn.type)) is not None:
-                found[node.chance] = (isinstance(node, c.Shuffles), of)
+                found[node.chance] = (isinstance(node, core.Shuffles), of)
     return found

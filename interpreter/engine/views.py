@@ -18,7 +18,7 @@ from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, 
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
 from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
@@ -231,7 +231,7 @@ def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -
             if not table.machine.expressions.compile(layer.when)(then, [None] * layer.local_count):
                 continue
         cites[:0] = layer.cites
-        if not any(isinstance(node, c.CallBase) for node in descendants(layer.body)):
+        if not any(isinstance(node, core.CallBase) for node in descendants(layer.body)):
             break
     return tuple(dict.fromkeys(cites))
 
@@ -274,8 +274,8 @@ def _say(
     )
 
 
-def _part(table: Table, state: State, part: c.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
-    if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
+def _part(table: Table, state: State, part: core.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
+    if hidden and any(isinstance(node, core.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     table.machine.meter.refill()
     return _shown(spoken, table.machine.expressions.closure(part), part.type, state, env)

@@ -11,8 +11,7 @@ from typing import Protocol
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.model import Model
 from interpreter.language.types import (
     BOOL,
@@ -183,15 +182,15 @@ class Checker(Protocol):
 
     model: Model
 
-    def value(self, node: n.Expr, wanted: Type | None = None) -> c.Expression: ...
+    def value(self, node: nodes.Expr, wanted: Type | None = None) -> core.Expression: ...
 
-    def need(self, node: n.Expr, wanted: Type) -> c.Expression: ...
+    def need(self, node: nodes.Expr, wanted: Type) -> core.Expression: ...
 
-    def items(self, node: n.Expr) -> tuple[c.Expression, Type]: ...
+    def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]: ...
 
-    def holder(self, node: n.Expr) -> c.Expression: ...
+    def holder(self, node: nodes.Expr) -> core.Expression: ...
 
-    def fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression: ...
+    def fit(self, found: core.Expression, wanted: Type, span: Span, what: str) -> core.Expression: ...
 
     def error(self, code: str, message: str, span: Span) -> None: ...
 
@@ -205,7 +204,7 @@ class BuiltinCall:
         self.item: Type = NEVER
         self.bag = ""
 
-    def argument(self, word: str, node: n.Expr) -> c.Expression:
+    def argument(self, word: str, node: nodes.Expr) -> core.Expression:
         """The next argument, whose parameter has this word."""
         checker = self.checker
         match word:
@@ -240,7 +239,7 @@ class BuiltinCall:
             case _:
                 return self._of_forms(word, node)
 
-    def _of_forms(self, word: str, node: n.Expr) -> c.Expression:
+    def _of_forms(self, word: str, node: nodes.Expr) -> core.Expression:
         found = self.checker.value(node)
         wanted, forms, item = WANTED[word]
         match found.type:
@@ -258,7 +257,7 @@ class BuiltinCall:
                 pass
         return found
 
-    def _bag(self, node: n.Expr) -> c.Expression:
+    def _bag(self, node: nodes.Expr) -> core.Expression:
         checker, bag = self.checker, self.bag
         if checker.model.is_unit(bag):
             return checker.need(node, INT)

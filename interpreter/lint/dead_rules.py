@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.compiler.unused import reached
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import KindType
 from interpreter.language.walk import descendants
@@ -61,25 +61,34 @@ def constant_tests(family: Sequence[Ruleset], told: Collection[str]) -> Iterator
                     yield _always(test)
 
 
-_FIXED = (c.Const, c.Comparison, c.Logic, c.Negation, c.Negate, c.Arithmetic, c.MakeList, c.MemberOf)
+_FIXED = (
+    core.Const,
+    core.Comparison,
+    core.Logic,
+    core.Negation,
+    core.Negate,
+    core.Arithmetic,
+    core.MakeList,
+    core.MemberOf,
+)
 
 
-def _tests(layer: RuleLayer) -> Iterator[c.Expression]:
+def _tests(layer: RuleLayer) -> Iterator[core.Expression]:
     if layer.when is not None:
         yield layer.when
     if layer.form == "permits" and isinstance(layer.body, tuple) and len(layer.body) == 1:
         return  # a verdict that refuses nothing says so: `require yes`
     for node in descendants(layer.body):
         match node:
-            case c.Test(value) | c.Condition(test=value) | c.Requirement(test=value):
+            case core.Test(value) | core.Condition(test=value) | core.Requirement(test=value):
                 yield value
-            case c.Iterate(test=value) | c.Loop(test=value) if value is not None:
+            case core.Iterate(test=value) | core.Loop(test=value) if value is not None:
                 yield value
-            case c.Option(tests=tests, guard=guard):
+            case core.Option(tests=tests, guard=guard):
                 yield from tests if guard is None else (*tests, guard)
 
 
-def _always(test: c.Expression) -> Diagnostic:
+def _always(test: core.Expression) -> Diagnostic:
     help = "leave the condition out, or what it never lets happen"
     return Diagnostic("L004", "this condition always has the same value", test.span, help=help, severity="warning")
 
@@ -111,5 +120,5 @@ def _named(model: Model, doubt: str, layers: Iterable[RuleLayer]) -> Iterator[in
     trees.extend(trigger.test for trigger in model.triggers.values() if trigger.test is not None)
     for tree in trees:
         for node in descendants(tree):
-            if isinstance(node, c.Const) and isinstance(node.type, KindType) and node.type.name == doubt:
+            if isinstance(node, core.Const) and isinstance(node.type, KindType) and node.type.name == doubt:
                 yield node.value

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.language.types import IntType
 from interpreter.language.walk import descendants
@@ -44,17 +44,20 @@ def numbers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
             yield Diagnostic("L007", message, span, (), help, "warning")
 
 
-def _amounts(body: object) -> Iterator[c.Const]:
+def _amounts(body: object) -> Iterator[core.Const]:
     """The large numbers of a text, but for the bounds of loops, which no rulebook prints, and for what is compared with
     one: such a number is the name of a thing."""
     nodes = list(descendants(body))
-    bounds = [node.bound for node in nodes if isinstance(node, c.Repeat)]
-    names = [n for n in nodes if isinstance(n, c.Comparison) and n.operator in ("==", "!=")]
+    bounds = [node.bound for node in nodes if isinstance(node, core.Repeat)]
+    names = [n for n in nodes if isinstance(n, core.Comparison) and n.operator in ("==", "!=")]
     apart = {*map(id, descendants(tuple(bounds))), *(id(side) for node in names for side in (node.left, node.right))}
     return (
         node
         for node in nodes
-        if isinstance(node, c.Const) and isinstance(node.type, IntType) and _large(node.value) and id(node) not in apart
+        if isinstance(node, core.Const)
+        and isinstance(node.type, IntType)
+        and _large(node.value)
+        and id(node) not in apart
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer
 
 __all__ = ["shown", "uncited"]
@@ -71,7 +71,7 @@ def uncited(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
 
 def _cites(layer: RuleLayer) -> tuple[str, ...]:
     lines = layer.body if isinstance(layer.body, tuple) else ()
-    said = [line.cites for line in lines if isinstance(line, c.Requirement)]
+    said = [line.cites for line in lines if isinstance(line, core.Requirement)]
     said += [option.cites for option in options_of(layer.body)]
     return (*layer.cites, *(cite for cites in said for cite in cites))
 

@@ -10,7 +10,7 @@ from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import for_readers, type_in_words, written
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.nodes import Node
@@ -157,7 +157,7 @@ class Teller:
             return
         pairs: list[tuple[Words, Words]] = []
         for line in layer.body:
-            assert isinstance(line, c.Requirement)
+            assert isinstance(line, core.Requirement)
             text = _text(line.span if line.bind is not None else line.test.span)
             fresh = [id for id in line.cites if id not in seen]
             seen.update(fresh)
@@ -167,7 +167,7 @@ class Teller:
         yield Facts(tuple(pairs))
 
     def _asks(self, body: object) -> Iterator[Block]:
-        for ask in (node for node in descendants(body) if isinstance(node, c.Ask)):
+        for ask in (node for node in descendants(body) if isinstance(node, core.Ask)):
             often = ", as often as it is wanted" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
             who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
@@ -176,7 +176,7 @@ class Teller:
             yield Paragraph((Strong(titled(ask.name)), ": ", *who))
             yield Listing(tuple(self._alternative(ask, option) for option in ask.options))
 
-    def _alternative(self, ask: c.Ask, option: c.Option) -> Words:
+    def _alternative(self, ask: core.Ask, option: core.Option) -> Words:
         said = self.template(self.model.says.get(f"{ask.name}.{option.name}"))
         parts: list[Inline] = [Strong(titled(option.name).lower()), *((" ", *said) if said else ())]
         for place, choice in enumerate(option.choices):
@@ -228,7 +228,7 @@ class Teller:
     def _uses(self, topic: Topic) -> Iterator[Block]:
         """Describe the events, listeners, chances and callees of a rule."""
         nodes = list(nodes_of(self.model, topic))
-        events = dict.fromkeys(node.event for node in nodes if isinstance(node, c.Notes))
+        events = dict.fromkeys(node.event for node in nodes if isinstance(node, core.Notes))
         told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
         pairs: list[tuple[Words, Words]] = []
         if spoken := [part for _, words_ in told if words_ for part in (*words_, " ")]:
@@ -237,9 +237,9 @@ class Teller:
         for what, links in (
             ("may set off", [self.link(Topic("triggers", each)) for each in heard]),
             ("by chance", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
-            ("tables", [self.reference("tables", name) for name in _named(nodes, c.TableCell, "table")]),
-            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, c.CallRule, "rule")]),
-            ("depends on", [self._setting(name) for name in _named(nodes, c.SettingValue, "name")]),
+            ("tables", [self.reference("tables", name) for name in _named(nodes, core.TableCell, "table")]),
+            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, core.CallRule, "rule")]),
+            ("depends on", [self._setting(name) for name in _named(nodes, core.SettingValue, "name")]),
         ):
             if links:
                 pairs.append(((what,), tuple(joined(links))))
@@ -298,7 +298,7 @@ def _sentence(text: str) -> str:
 
 
 def _chances(nodes: Iterable[object]) -> Iterator[str]:
-    return (node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks))
+    return (node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks))
 
 
 def _named(nodes: Iterable[object], of: type, attribute: str) -> list[str]:

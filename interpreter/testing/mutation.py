@@ -20,7 +20,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
 from interpreter.language.types import (
     BOOL,
@@ -162,7 +162,7 @@ def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
     for about, body in _bodies(layer, model):
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
     if layer.layer > 0:
-        never = c.Const(False, type=BOOL, span=layer.span)
+        never = core.Const(False, type=BOOL, span=layer.span)
         yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
     if layer.when is not None:
         yield Mutant("answers in all cases", lambda model: _with_layer(model, replace(layer, when=None)))
@@ -184,21 +184,21 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
         return span is not None and span.file == extent.file and extent.start <= span.start and span.end <= extent.end
 
     def without(node: object) -> object:
-        if isinstance(node, c.Ask):
+        if isinstance(node, core.Ask):
             return replace(node, options=tuple(option for option in node.options if not is_part(option)))
-        if not isinstance(node, c.Option) or is_part(node):
+        if not isinstance(node, core.Option) or is_part(node):
             return node
         tests = tuple(test for test in node.tests if not is_part(test))
         body = node.body and tuple(step for step in node.body if not is_part(step))
         guard = node.guard
-        if isinstance(guard, c.Logic) and is_part(guard.right) and not is_part(guard.left):
+        if isinstance(guard, core.Logic) and is_part(guard.right) and not is_part(guard.left):
             guard = guard.left
         elif is_part(guard):
             guard = None
         return replace(node, tests=tests, guard=guard, body=body)
 
     def shifted(node: object, by: int) -> object:
-        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int) and is_part(node):
+        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int) and is_part(node):
             return replace(node, value=node.value + by)
         return node
 
@@ -224,8 +224,8 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
         yield "does nothing", ()
     else:
         for value in _defaults(layer.result, model):
-            const = c.Const(value, type=layer.result, span=layer.span)
-            yield "gives a default", (c.Returns(const, span=layer.span),) if layer.form == "does" else const
+            const = core.Const(value, type=layer.result, span=layer.span)
+            yield "gives a default", (core.Returns(const, span=layer.span),) if layer.form == "does" else const
     for shifted in _others(layer.body):
         yield "other numbers", shifted
 
@@ -233,9 +233,9 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
 def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     assert isinstance(layer.body, tuple)
     line = layer.body[index]
-    assert isinstance(line, c.Requirement)
-    permits = isinstance(line.test, c.Const) and line.test.value is True  # a line for what it cites: all may be done
-    other = c.Const(not permits, type=BOOL, span=line.span)
+    assert isinstance(line, core.Requirement)
+    permits = isinstance(line.test, core.Const) and line.test.value is True  # a line for what it cites: all may be done
+    other = core.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
         yield Mutant("asks otherwise", partial(_with_layer, layer=replace(layer, body=body)))
@@ -243,7 +243,7 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
 
 def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     option = options_of(layer.body)[index]
-    never = c.Const(False, type=BOOL, span=option.span)
+    never = core.Const(False, type=BOOL, span=option.span)
     changes = {"is never offered": replace(option, guard=never)}
     if option.tests or option.guard is not None:
         changes["is always offered"] = replace(option, tests=(), guard=None)
@@ -252,7 +252,7 @@ def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
 
 
-def _exchanged(old: c.Option, new: c.Option, node: object) -> object:
+def _exchanged(old: core.Option, new: core.Option, node: object) -> object:
     return new if node is old else node
 
 
@@ -293,7 +293,7 @@ def _shifted(tree: T, by: int) -> T:
     """The same tree with other numbers in place of those that are written in it."""
 
     def change(node: object) -> object:
-        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int):
+        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
             return replace(node, value=node.value + by)
         return node
 
@@ -321,7 +321,7 @@ def _of_trigger(model: Model, name: str, cases: Collection[int]) -> Iterator[Mut
 
 def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
     rule = model.standing[name]
-    never = replace(rule, test=c.Const(False, type=BOOL, span=rule.span))
+    never = replace(rule, test=core.Const(False, type=BOOL, span=rule.span))
     yield Mutant("never holds", lambda model: _with(model, "standing", name, never))
     yield from _of_block(model, rule.procedure)
 
@@ -395,14 +395,14 @@ def _of_role(role: Role) -> Iterator[Mutant]:
         yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
 
 
-def _other_start(start: c.Expression, type_: Type, model: Model) -> c.Expression:
+def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expression:
     """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
-    if isinstance(start, c.Const) and start.value is None:
+    if isinstance(start, core.Const) and start.value is None:
         values = _defaults(type_.sure, model)
         if isinstance(type_, CardType):
             values = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
         return replace(start, value=values[0], type=type_.sure) if values else start
-    if isinstance(start, c.Const) and isinstance(start.type, BagType):
+    if isinstance(start, core.Const) and isinstance(start.type, BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
     return _shifted(start, 1)
 

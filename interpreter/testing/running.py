@@ -22,7 +22,7 @@ from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.reading.yaml import Scalar
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
@@ -282,7 +282,7 @@ def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
         yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.span)
 
 
-def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iterator[Failure]:
+def _holds(game: Game, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
     env: Env = [None] * size
     text = " ".join(line.text.split())
     try:
@@ -294,7 +294,7 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
         yield _cannot(f"`{text}` cannot be said", error, line.span)
 
 
-def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[Failure]:
+def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
     """Return whether a seat sees something, or it is hidden from it."""
     text = " ".join(sight.text.text.split())
     if sight.seat not in game.machine.constants.seats:
@@ -316,12 +316,12 @@ def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[
             yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
 
 
-def _compared(because: Because, node: c.Expression, env: Env) -> Iterator[Equation]:
+def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equation]:
     """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
     match node:
-        case c.Comparison("==", left, right) if not isinstance(left, c.Const):
+        case core.Comparison("==", left, right) if not isinstance(left, core.Const):
             yield Equation(text_of(left), because.text(right, env), because.text(left, env))
-        case c.Logic("and", left, right):
+        case core.Logic("and", left, right):
             yield from _compared(because, right if because.value(left, env) else left, env)
         case _:
             return
