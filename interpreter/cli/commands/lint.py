@@ -14,7 +14,7 @@ from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.lint.checks import Compositions
+    from interpreter.lint.compositions import Compositions
     from interpreter.reading.files import Document
 
 __all__ = ["command"]
@@ -49,7 +49,8 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     from interpreter.base.cycles import no_search
     from interpreter.cli.commands.validate import own_files
     from interpreter.engine.cache import kept_trees
-    from interpreter.lint.checks import compositions, lint
+    from interpreter.lint.checks import lint
+    from interpreter.lint.compositions import compositions
     from interpreter.reading.files import shelf_for
 
     _check_codes((*off, *error))
