@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
-from typing import IO, Any
+from typing import IO
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import BotFailed, Code, Stream
@@ -88,7 +88,7 @@ class CommandBot:
         self._program: _Program | None = None
         self._number = self._told = 0
         self._wants: frozenset[str] = frozenset()
-        self._origin: Any = None
+        self._origin: object = None
         self._made = 0
 
     def __getstate__(self) -> dict[str, Json]:

@@ -95,7 +95,7 @@ def types_in(examined: Examined, document: Document) -> dict[tuple[int, int], Ty
     return found
 
 
-def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any]:
+def _trees(examined: Examined, model: Model, document: Document) -> Iterator[object]:
     assert examined.composition is not None
     for rule in model.rules.values():
         yield from ((layer.when, layer.body) for layer in rule.layers)
@@ -337,7 +337,7 @@ class _Reader:
 
     # --- rule text
 
-    def _visit(self, node: Any, around: dict[str, Span | None]) -> None:
+    def _visit(self, node: object, around: dict[str, Span | None]) -> None:
         if isinstance(node, tuple):
             for item in node:
                 self._visit(item, around)

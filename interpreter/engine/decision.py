@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Any, overload
+from typing import overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
@@ -12,7 +12,7 @@ from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
 
@@ -192,18 +192,18 @@ class Decision:
         return self.site.ask.name
 
     @property
-    def frame(self) -> tuple[Any, ...]:
+    def frame(self) -> Frame:
         """The frame of the rule that asks."""
         try:
             return self._frame
         except AttributeError:
             frame = self.state.frame
             assert frame is not None
-            self._frame: tuple[Any, ...] = frame
+            self._frame: Frame = frame
             return frame
 
     @frame.setter
-    def frame(self, frame: tuple[Any, ...]) -> None:
+    def frame(self, frame: Frame) -> None:
         self._frame = frame
 
     @property
@@ -301,11 +301,11 @@ def turned(decision: Decision, seat: int) -> Decision:
     """The same decision of another seat."""
     if decision.actor == seat:
         return decision
-    index, env, *rest = decision.frame
+    index, env, caller, into = decision.frame
     place = decision.named.seat
     assert place is not None
     other = Decision()
     other.is_turned, other.offered, other.listed = True, None, None
-    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
+    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), caller, into)
     other.named, other.state = decision.named, decision.state
     return other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import index
-from typing import Any, SupportsIndex
+from typing import SupportsIndex, TypeAlias
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
@@ -58,6 +58,9 @@ class _Begun:
 
 
 _new = object.__new__
+Made: TypeAlias = "tuple[Made, int, int, Code] | None"
+"""The choices since a game began, the last one in front: those before it, the seat, the stretch that asked, and the
+option's code."""
 
 
 class Game:
@@ -67,9 +70,7 @@ class Game:
     """Where shuffles and draws come from."""
     decision: Decision | None
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
-    _made: Any = None
-    """The choices since the game began, the last one in front: those before it, the seat, the stretch that asked, and
-    the option's code."""
+    _made: Made = None
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
@@ -41,9 +41,9 @@ class Table:
     first: State
     seats: int
     census: Census
-    options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+    options: dict[int, Value] = field(default_factory=dict, repr=False, compare=False)
     """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
-    sights: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    sights: dict[int | None, Value] = field(default_factory=dict, repr=False, compare=False)
     """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
 
 

@@ -85,7 +85,7 @@ def state_of(rules: Rules, state: State) -> StateData:
     return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(rules, state.frame)}
 
 
-def _frame_of(rules: Rules, frame: Frame) -> Json:
+def _frame_of(rules: Rules, frame: Frame | None) -> Json:
     """A frame and those of its callers, each with its stretch by a name that does not hang on their order."""
     if frame is None:
         return None

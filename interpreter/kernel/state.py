@@ -17,8 +17,8 @@ __all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
 
 Record = tuple[Any, ...]
 """A record of the log: its sort, and what :mod:`interpreter.kernel.effects` says of that."""
-Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame, int | None] | None"
-"""A stretch, its locals, the frame of its caller and the local that the result goes to; none where nothing goes on."""
+Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int | None]"
+"""A stretch, its locals, the frame of its caller and the local that the result goes to."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class State:
 
     __slots__ = ("cells", "frame", "home", "log", "memo")
 
-    def __init__(self, cells: list[Value], frame: Frame = None) -> None:
+    def __init__(self, cells: list[Value], frame: Frame | None = None) -> None:
         self.cells = cells
         self.frame = frame
         self.log: list[Record] = []
