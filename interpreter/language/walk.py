@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from interpreter.base.frozen import values_of, with_fields
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
 
@@ -35,14 +35,14 @@ def descendants(tree: object) -> Iterator[DataclassInstance]:
 
 
 _PRINTED = (
-    c.Const, c.Local, c.Static, c.FieldOf, c.Arithmetic, c.Comparison, c.Logic, c.Negation, c.Negate, c.Condition,
-    c.Default, c.MemberOf, c.KindTest,
+    core.Const, core.Local, core.Static, core.FieldOf, core.Arithmetic, core.Comparison, core.Logic, core.Negation,
+    core.Negate, core.Condition, core.Default, core.MemberOf, core.KindTest,
 )  # fmt: skip
 
 
 def is_printed(tree: Core) -> bool:
     """Whether the value of an expression depends on its locals and on what is printed alone, and not on a game."""
-    return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, c.Typed))
+    return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 
 def size(tree: object) -> int:
