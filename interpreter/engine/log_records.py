@@ -40,10 +40,15 @@ class Event(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A round, phase or turn began or ended, or sealed choices were revealed."""
+    """A round, phase or turn began or ended, or sealed choices were revealed: ``word`` is `start of draw`, `reveal`."""
 
     word: str
     number: int
+
+    @property
+    def begins(self) -> str:
+        """What began: the name of a phase, or `round`, `turn`, `game`; nothing where something else happened."""
+        return self.word.removeprefix("start of ") if self.word.startswith("start of ") else ""
 
 
 def read(record: Record) -> Choice | Event | Mark | None:

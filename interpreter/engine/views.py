@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
@@ -53,7 +53,7 @@ class Line:
     ``kind`` is choice, event or mark; ``name`` is ``decision.alternative``, the event's name or the moment.
     """
 
-    kind: str
+    kind: Literal["choice", "event", "mark"]
     name: str
     text: str
     values: dict[str, Value]
@@ -211,13 +211,13 @@ def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
 
 
 def _mark(table: Table, state: State, mark: Mark, place: int, language: str) -> Line:
-    word, number = mark
-    edge, _, of = word.partition(" of ")
-    phrase = table.rules.model.says.get(of) if edge == "start" else None
+    phrase = table.rules.model.says.get(mark.begins)
     text = _say(table, state, phrase, [], [], [], language)
+    of = mark.word.partition(" of ")[2]
     rule = table.rules.model.rules.get(of)
-    cites = _cites_of_phase(table, state, rule, place) if rule is not None and edge == "start" else ()
-    return Line("mark", word, text, {"number": number}, None, of if rule else "", table.rules.own_cites(cites))
+    cites = _cites_of_phase(table, state, rule, place) if rule is not None and mark.begins else ()
+    values = {"number": mark.number}
+    return Line("mark", mark.word, text, values, None, of if rule else "", table.rules.own_cites(cites))
 
 
 def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -> tuple[str, ...]:

@@ -273,7 +273,7 @@ class Examiner:
     def _goes_on(self, start: int, asked: Span, option: Option) -> Iterator[Trouble]:
         game = self.game
         marks = (mark for record in game.state.log[start:] if isinstance(mark := read(record), Mark))
-        started = any(mark.word.startswith("start of ") for mark in marks)
+        started = any(mark.begins for mark in marks)
         self.phases += started
         self._phase = 0 if started else self._phase + 1
         if self._phase >= PHASE:
