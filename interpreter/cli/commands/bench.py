@@ -12,14 +12,7 @@ import click
 
 from interpreter import __version__
 from interpreter.base.plain_data import Json
-from interpreter.cli.options import (
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
 from interpreter.cli.progress import counted
 
@@ -36,8 +29,8 @@ USUAL = 4
 
 @click.command("bench")
 @click.argument("rulesets", nargs=-1, metavar="[RULESET]...")
-@overlays_option
-@settings_option
+@options.overlays_option
+@options.settings_option
 @click.option(
     "--players",
     "-p",
@@ -67,7 +60,7 @@ USUAL = 4
     help="Compare with saved figures; exit with status 1 if one is more than 15 % worse.",
 )
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the figures to a file.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     rulesets: tuple[str, ...],
     overlays: tuple[str, ...],
@@ -151,15 +144,15 @@ def _subjects(
     from interpreter.reading.files import shelf_for
 
     for name in rulesets or shelf_for().ids("ruleset"):
-        ruleset = loaded(name, overlays)
+        ruleset = options.loaded(name, overlays)
         allowed = ruleset.composition.players
         for number in players or (min(max(USUAL, allowed.low), allowed.high),):
             if rulesets:
-                players_for(ruleset, number)
+                options.players_for(ruleset, number)
             elif number not in allowed:
                 notice(f"{name}: not for {number} players")
                 continue
-            yield _subject(ruleset, name, number, bots, overlays, settings_for(ruleset, number, settings))
+            yield _subject(ruleset, name, number, bots, overlays, options.settings_for(ruleset, number, settings))
 
 
 def _subject(

@@ -15,16 +15,7 @@ import click
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli.options import (
-    MOST_GAMES,
-    bots_option,
-    can_be_written,
-    jobs_option,
-    output_option,
-    overlays_option,
-    seed_option,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
@@ -65,21 +56,25 @@ class _Games:
 
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
-@overlays_option
+@options.overlays_option
 @click.option(
     "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
 )
-@settings_option
+@options.settings_option
 @click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
 @click.option(
-    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Also play this number of games of both."
+    "--games",
+    "-n",
+    type=click.IntRange(2, options.MOST_GAMES),
+    metavar="N",
+    help="Also play this number of games of both.",
 )
 @click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
-@bots_option("sensible where both have it, else greedy or random")
-@seed_option
-@jobs_option
+@options.bots_option("sensible where both have it, else greedy or random")
+@options.seed_option
+@options.jobs_option
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page.")
-@output_option("text", "json", "html")
+@options.output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
     overlays: tuple[str, ...],
@@ -132,7 +127,7 @@ def command(
     if each and not games:
         raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
     if report is not None:
-        can_be_written(report)
+        options.can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
     told = played if done else None

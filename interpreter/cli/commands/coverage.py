@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.base.plain_data import Json
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import output_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import counted
 
@@ -56,7 +56,7 @@ SINGULAR = {
     help="Play this number of games to find the rules that play exercises.",
 )
 @click.option("--html", "page", metavar="FILE", help="Write a page with every statement and its implementation.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     named: str | None,
     rulebook: str | None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(output: str) -> None:
     """List the available rulesets: those shipped, those of installed packages and of the folders in REGELWERK_PATH, and
     those in the current folder.

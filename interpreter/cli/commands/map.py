@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import kept_game, loaded, output_option, overlays_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.command("map")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("file", required=False)
-@overlays_option
+@options.overlays_option
 @click.option(
     "--stats", is_flag=True, help="Print figures instead of a picture: degrees, distances, bridges, cheapest networks."
 )
@@ -32,7 +32,7 @@ __all__ = ["command"]
     metavar="N",
     help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
 )
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
 ) -> None:
@@ -54,7 +54,7 @@ def command(
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
     suffix = _suffix(file)
-    kept = kept_game(where, **{"with": overlays})
+    kept = options.kept_game(where, **{"with": overlays})
     if stats:
         from interpreter.engine.views import measured
 
@@ -80,7 +80,7 @@ def _suffix(file: str | None) -> str:
 def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:
     from interpreter.drawing.picture import unplayed
 
-    return unplayed(loaded(where, overlays))
+    return unplayed(options.loaded(where, overlays))
 
 
 def _draw(game: Game, file: str | None, suffix: str) -> None:

@@ -13,22 +13,7 @@ import click
 from interpreter.base.messages import frame, listed_in
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
-from interpreter.cli.options import (
-    bots_for,
-    bots_option,
-    language_for,
-    language_option,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import as_json, board, nobody_reads, say, styled
 from interpreter.language.types import SEAT
 
@@ -42,18 +27,18 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 
 
 @click.command("run")
-@ruleset_argument
-@overlays_option
-@players_option
-@seed_option
-@settings_option
-@bots_option()
+@options.ruleset_argument
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
+@options.bots_option()
 @click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
-@language_option
-@output_option("text", "json")
+@options.language_option
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
@@ -78,11 +63,11 @@ def command(
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
-    found, number = players_for(loaded(ruleset, overlays), players)
-    language = language_for(found, language)
-    start = seed_for(seed)
-    given = settings_for(found, number, settings)
-    table = bots_for(found, number, bots)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    language = options.language_for(found, language)
+    start = options.seed_for(seed)
+    given = options.settings_for(found, number, settings)
+    table = options.bots_for(found, number, bots)
 
     def tell(entry: Line | BoardTable) -> None:
         try:

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 import click
 
 from interpreter.base.suggest import did_you_mean
-from interpreter.cli.options import (
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
@@ -34,9 +25,9 @@ COMPILED = ("ir", "wat")
 
 
 @click.command("show")
-@ruleset_argument
+@options.ruleset_argument
 @click.argument("name", metavar="[NAME]", required=False)
-@overlays_option
+@options.overlays_option
 @click.option("--layers", is_flag=True, help="Show each rule with its layers, uppermost first.")
 @click.option("--events", is_flag=True, help="Show the events of each phase and the triggers that handle them.")
 @click.option("--interpretations", is_flag=True, help="Show ambiguous rules, their readings and the chosen one.")
@@ -51,9 +42,9 @@ COMPILED = ("ir", "wat")
     help="Show the intermediate representation of the rules, or of the rule NAME, as built or after the pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
-@players_option
-@settings_option
-@output_option("text", "json")
+@options.players_option
+@options.settings_option
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     name: str | None,
@@ -88,7 +79,7 @@ def command(
         raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
         raise click.UsageError("the name of a rule goes with --ir and --wat")
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     if view in COMPILED:
         _tell_functions(found, players, settings, output, name, ir)
         return
@@ -112,8 +103,8 @@ def _tell_functions(
         known = ", ".join(f"`{each}`" for each in names)
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
-    ruleset, people = players_for(ruleset, players)
-    table = ruleset.table(people, ruleset.settings(settings_for(ruleset, people, given)))
+    ruleset, people = options.players_for(ruleset, players)
+    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, given)))
     builder, forms = module_forms(ruleset, table)
     last = names[-1] if ir is None else ir or BUILT
     functions = {**forms[BUILT], **forms[last]}

@@ -10,19 +10,8 @@ import click
 
 from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import (
-    jobs_option,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -36,10 +25,10 @@ __all__ = ["command"]
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
 @click.option("--for", "ruleset", metavar="RULESET", required=True, help="The ruleset that it plays.")
-@overlays_option
-@players_option
-@seed_option
-@settings_option
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
 @click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
 @click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
 @click.option(
@@ -60,8 +49,8 @@ __all__ = ["command"]
     "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that judge the outcome."
 )
 @click.option("--write", is_flag=True, help="Change the file, if the outcome is better.")
-@jobs_option
-@output_option("text", "json")
+@options.jobs_option
+@options.output_option("text", "json")
 def command(
     policy: str,
     ruleset: str,
@@ -95,9 +84,9 @@ def command(
     from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
     from interpreter.simulate.workers import cores, processes
 
-    found, number = players_for(loaded(ruleset, overlays), players)
-    start = seed_for(seed)
-    given = settings_for(found, number, settings)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    start = options.seed_for(seed)
+    given = options.settings_for(found, number, settings)
     chosen = _policy(policy, policies_for(found))
     weights = _weights(chosen, only)
     try:

@@ -12,7 +12,7 @@ import click
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ AT_LEAST = 3.0
 
 
 @click.command("verify")
-@ruleset_argument
-@overlays_option
+@options.ruleset_argument
+@options.overlays_option
 @click.option(
     "-n",
     "--games",
@@ -43,14 +43,14 @@ AT_LEAST = 3.0
 )
 @click.option("--players", "-p", metavar="N[,N]...", help="Numbers of players, separated by commas.  [default: all]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@settings_option
+@options.settings_option
 @click.option(
     "--write",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
     help="Write the scenarios to a new file in this folder.",
 )
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
@@ -82,7 +82,7 @@ def command(
     from interpreter.testing.shrink import shrink
     from interpreter.testing.verify import Played
 
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     numbers = _numbers(found, players)
     given = _settings(found, numbers, settings)
     played, told = Played(), []

@@ -9,8 +9,8 @@ import click
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.compare.counterfactual import AtOnce, Compared, Difference, DifferenceByRound
 from interpreter.language.types import SEAT
@@ -43,11 +43,16 @@ __all__ = ["command"]
     help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice. Repeatable.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of continuations."
+    "-n",
+    "--games",
+    type=click.IntRange(1, options.MOST_GAMES),
+    default=100,
+    show_default=True,
+    help="Number of continuations.",
 )
-@seed_option
-@bots_option("those of the log")
-@output_option("text", "json")
+@options.seed_option
+@options.bots_option("those of the log")
+@options.output_option("text", "json")
 def command(
     log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
 ) -> None:
@@ -68,11 +73,11 @@ def command(
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
-    kept = read_log(log)
+    kept = options.read_log(log)
     fork = _fork(log, kept, at, texts)
     for law in broken_laws(fork.changed(0)):
         notice(f"{law}: it is tried all the same")
-    start = seed_for(seed)
+    start = options.seed_for(seed)
     names = bots or _bots_of_log(fork.game.ruleset, kept)
     _table(fork.game.ruleset, names, kept)
     pairs = []
