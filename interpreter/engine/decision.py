@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import overload
 
@@ -22,6 +22,7 @@ __all__ = [
     "Named",
     "Option",
     "Options",
+    "choice_text",
     "decision_at",
     "decision_of",
     "named_at",
@@ -32,6 +33,11 @@ __all__ = [
 
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
+
+
+def choice_text(choice: Mapping[str, object]) -> str:
+    """A choice as one types it: `buy card=3 price=5`."""
+    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Option:
         return self.as_dict()[name]
 
     def __str__(self) -> str:
-        return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
+        return choice_text(self.as_dict())
 
 
 class Named:

@@ -16,7 +16,7 @@ from itertools import islice
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.determinization import Memory, otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read, reveals
@@ -221,7 +221,7 @@ class Examiner:
             known = {_words(option.as_dict()) for option in options}
             for choice in self._mixed(options):
                 if _words(choice) not in known and game.accepts(choice):
-                    message = f"`{_said(choice)}` is accepted, but not offered"
+                    message = f"`{choice_text(choice)}` is accepted, but not offered"
                     yield Trouble("options", message, decision.site.ask.span, choice=choice)
 
     def _some(self, options: list[Option]) -> list[Option]:
@@ -407,10 +407,6 @@ def _records(game: Game, start: int) -> list[Record]:
 
 def _words(choice: Mapping[str, Json]) -> str:
     return repr(sorted(choice.items(), key=lambda pair: pair[0]))
-
-
-def _said(choice: Mapping[str, Json]) -> str:
-    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
 def _what(what: str) -> str:

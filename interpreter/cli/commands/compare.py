@@ -157,14 +157,13 @@ def command(
 
 
 def _compared(sides: _Sides) -> Comparison:
-    from interpreter.cli.options import players_for
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import sides_of
 
     a, b = sides_of(*sides.names, sides.overlays)
     if sides.players is not None:
-        (a, _), (b, _) = players_for(a, sides.players), players_for(b, sides.players)
+        (a, _), (b, _) = options.players_for(a, sides.players), options.players_for(b, sides.players)
     return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
 
 
@@ -175,9 +174,8 @@ def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Js
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
     from interpreter.base.suggest import did_you_mean
-    from interpreter.cli.options import settings_given
 
-    typed = settings_given(ruleset, given)
+    typed = options.settings_given(ruleset, given)
     for key in typed:
         if not ruleset.has_setting(key) and not other.has_setting(key):
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
@@ -193,7 +191,6 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
-    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
@@ -203,21 +200,21 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.pages.comparison import Played
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
-    (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
-    start, name = seed_for(games.seed), games.bots or bots_for_both(a, b)
-    given = settings_given(a, sides.settings)
+    (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
+    start, name = options.seed_for(games.seed), games.bots or bots_for_both(a, b)
+    given = options.settings_given(a, sides.settings)
     for side in (a, b):
-        bots_for(side, number, name)
+        options.bots_for(side, number, name)
         _check(side, number, own_settings(side, given))
     known = _known_to_both(a, b, sides.settings)
     found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
     plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
-    seeds, alone = range(start, start + games.count), alone_for(games.jobs)
+    seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
     done = _gathered(
         "pairs of games",
         games.count,
-        lambda stopped: pairs(plan, found, seeds, crew_for(games.jobs, games.count), alone, stopped),
+        lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
     )
     done.sort(key=lambda pair: pair.seed)
     singly: list[Alone] = []
@@ -227,7 +224,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
         singly = _gathered(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, seeds, crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: one_at_a_time(plan, found, seeds, options.crew_for(games.jobs, count), alone, stopped),
         )
     which = f"seeds {start} to {start + games.count - 1}"
     if len(done) < games.count:

@@ -150,13 +150,12 @@ def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
-    from interpreter.cli.options import loaded
     from interpreter.reading.files import nearby_ids, shelf_for
     from interpreter.testing.coverage import own_rulebooks, rulebooks_of
 
     shelf = shelf_for(None)
     if ruleset is not None:
-        own = loaded(ruleset)
+        own = options.loaded(ruleset)
         books = rulebooks_of(own.shelf, [own])
         if rulebook is None:
             mine = own_rulebooks(own.shelf)
@@ -164,7 +163,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     else:
         books = rulebooks_of(shelf)
     if rulebook is not None and rulebook not in books and ruleset is None:
-        for own in map(loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
+        for own in map(options.loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
             books = {**rulebooks_of(own.shelf, [own]), **books}
     if rulebook is None:
         return books

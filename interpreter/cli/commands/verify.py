@@ -142,10 +142,9 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
 
 
 def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:
-    from interpreter.cli.options import settings_for
 
     number = numbers[0] if numbers else ruleset.players.usual
-    return settings_for(ruleset.for_players(number), number, settings)
+    return options.settings_for(ruleset.for_players(number), number, settings)
 
 
 def _watched(

@@ -176,6 +176,7 @@ class _Data(Compared):
 
 
 def _text(game: Game, data: _Data) -> None:
+    from interpreter.engine.decision import choice_text
 
     def who(seat: int) -> str:
         return game.ruleset.names.text(seat, SEAT)
@@ -186,7 +187,7 @@ def _text(game: Game, data: _Data) -> None:
             bold=True,
         )
     )
-    instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
+    instead = f" instead of {choice_text(data['instead_of'])}" if data["instead_of"] is not None else ""
     say(f"changed: {'; '.join(data['changes'])}{instead}")
     before, after = data["at_once"]["options"]
     where = "options at the next decision" if data["instead_of"] is not None else "options there"
@@ -238,10 +239,6 @@ def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable
     ]
     for line in aligned(("", *map(str, rounds)), lines):
         say(line)
-
-
-def _choice(choice: dict[str, Json]) -> str:
-    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
 def _value(value: Json) -> str:
