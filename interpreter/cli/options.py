@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -54,7 +54,7 @@ LANGUAGE = "REGELWERK_LANGUAGE"
 ALONE = 1.0
 """So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def ruleset_argument(function: Function) -> Function:
@@ -66,7 +66,9 @@ def overlays_option(function: Function) -> Function:
     out and a plus before what is allowed. The number of ``OVERLAY:N`` becomes the first of the settings."""
 
     @wraps(function)
-    def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
+    def command(
+        overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: object
+    ) -> object:
         parted = [name.partition(":") for name in overlays]
         seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
         for name, colon, number in parted:
@@ -76,7 +78,7 @@ def overlays_option(function: Function) -> Function:
         if seats and "settings" not in others:
             raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
         if seats:
-            others["settings"] = (*seats, *others["settings"])
+            others["settings"] = (*seats, *cast("tuple[str, ...]", others["settings"]))
         signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
         return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
 

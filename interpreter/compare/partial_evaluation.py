@@ -201,14 +201,14 @@ def _reached(model: Model) -> Model:
     """The model without rules, triggers, tables and values of the state that nothing leads to."""
     around = [tree for group in model.groups.values() for tree in group.trees if tree]
     measure = model.graph and model.graph.measure
-    nodes: list[Any] = list(
+    nodes: list[object] = list(
         descendants((*model.ranking, *model.phase_guards, *around, *([measure] if measure else ())))
     )
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]
     seen: set[Topic] = set()
-    fresh: Iterable[Any] = nodes
+    fresh: Iterable[object] = nodes
     while True:
         waiting += [Topic("rules", node.rule) for node in fresh if isinstance(node, core.CallRule)]
         noted = {node.event for node in fresh if isinstance(node, core.Notes)}

@@ -248,7 +248,7 @@ def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     if option.tests or option.guard is not None:
         changes["is always offered"] = replace(option, tests=(), guard=None)
     for about, changed in changes.items():
-        body: Any = rewritten(layer.body, partial(_exchanged, option, changed))
+        body = rewritten(layer.body, partial(_exchanged, option, changed))
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
 
 

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -21,7 +21,7 @@ from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
-    from interpreter.compare.comparable import Side
+    from interpreter.compare.comparable import Compared, Side
     from interpreter.compare.differences import Comparison, Difference
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
@@ -464,7 +464,7 @@ def _distances(comparison: Comparison) -> None:
 # --- each with each
 
 
-def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
+def _matrix(family: list[Compared], names: Sequence[str], output: str) -> None:
     from interpreter.compare.differences import differences
 
     if len(family) < 2:
