@@ -47,7 +47,7 @@ def is_printed(tree: Core) -> bool:
 
 def size(tree: object) -> int:
     """Return the number of nodes in a tree, faster than counting :func:`descendants`."""
-    found = 0
+    count = 0
     waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
@@ -56,9 +56,9 @@ def size(tree: object) -> int:
             continue
         children = _children(type(node))
         if children is not None:
-            found += 1
+            count += 1
             waiting.extend(children(node))
-    return found
+    return count
 
 
 def rewritten(tree: T, change: Callable[[object], object]) -> T:
@@ -68,14 +68,14 @@ def rewritten(tree: T, change: Callable[[object], object]) -> T:
     if not isinstance(tree, Core | Node) or not is_dataclass(tree):
         return tree
     below: dict[str, object] = {}
-    for each in fields(tree):
-        old = getattr(tree, each.name)
+    for field in fields(tree):
+        old = getattr(tree, field.name)
         if (
-            each.name not in _APART[isinstance(tree, Node)]
+            field.name not in _APART[isinstance(tree, Node)]
             and (new := rewritten(old, change)) is not old
             and new != old
         ):
-            below[each.name] = new
+            below[field.name] = new
     return cast(T, change(with_fields(tree, below)))
 
 

@@ -62,13 +62,13 @@ CHECKS = (
 )
 
 
-def lint(found: Compositions) -> list[Diagnostic]:
+def lint(looked_at: Compositions) -> list[Diagnostic]:
     """Run the checks, family by family, and drop findings that a comment marks as intended."""
     findings = unique(
         finding
         for check in CHECKS
-        for family in _families(found.every if check.compares else found.asked)
-        for finding in check.find(family, found.told)
+        for family in _families(looked_at.every if check.compares else looked_at.asked)
+        for finding in check.find(family, looked_at.told)
     )
     return [finding for finding in findings if not _is_meant(finding)]
 

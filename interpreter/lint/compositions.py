@@ -61,27 +61,27 @@ def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions
     forms = _forms(shelf, {document.kind for document in named})
     wanted = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
     asked = [form for form in forms if not named or not form.files.isdisjoint(wanted)]
-    found, wrong, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
+    chosen, wrong, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
     for form in asked:
         try:
             loaded[form] = _load(form, shelf)
         except RulesetError as error:
             if form.overlay is None or not named or ("overlay", form.overlay.id) in wanted:
                 wrong.extend(error.diagnostics)
-            found.skipped.append(form.name)
+            chosen.skipped.append(form.name)
     if wrong:
         raise RulesetError(unique(wrong))
-    found.asked = list(loaded.values())
-    parts = (document for ruleset in found.asked for document in ruleset.composition.documents)
-    found.told = frozenset(each.file.name for each in parts if not named or (each.kind, each.id) in wanted)
-    if any(has_rules(ruleset, found.told) for ruleset in found.asked):
+    chosen.asked = list(loaded.values())
+    parts = (document for ruleset in chosen.asked for document in ruleset.composition.documents)
+    chosen.told = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in wanted)
+    if any(has_rules(ruleset, chosen.told) for ruleset in chosen.asked):
         for form in _beside(forms, asked):
             try:
                 loaded[form] = _load(form, shelf)
             except RulesetError:
-                found.skipped.append(form.name)
-    found.every = [loaded[form] for form in forms if form in loaded]
-    return found
+                chosen.skipped.append(form.name)
+    chosen.every = [loaded[form] for form in forms if form in loaded]
+    return chosen
 
 
 def _load(form: _Form, shelf: Shelf) -> Ruleset:

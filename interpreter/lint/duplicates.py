@@ -46,7 +46,7 @@ def duplicates(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Dia
             others = alike.setdefault(tree, [])
             if others:
                 other = next((other for other in others if other[1] == rule[1]), others[0])
-                touched = any(each.span.file.name in told for each in (layer, other[0]))
+                touched = any(side.span.file.name in told for side in (layer, other[0]))
                 if touched and not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
                     yield _told(rule, other)
             others.append(rule)
@@ -57,7 +57,7 @@ def _brings_back(model: Model, layer: RuleLayer, other: RuleLayer) -> bool:
     if layer.rule not in model.rules:
         return False
     below = model.rules[layer.rule].layers[: max(0, layer.layer - 1)]
-    return any(each.span == other.span for each in below)
+    return any(lower.span == other.span for lower in below)
 
 
 def _told(rule: _Rule, other: _Rule) -> Diagnostic:

@@ -15,7 +15,7 @@ __all__ = ["long_lines"]
 
 def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Lines of rule text with more columns than others see without moving the text."""
-    documents = {each.file.name: each for ruleset in family for each in ruleset.composition.documents}
+    documents = {document.file.name: document for ruleset in family for document in ruleset.composition.documents}
     for name, document in documents.items():
         if name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue

@@ -40,8 +40,8 @@ def near_copies(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Di
             if entry.kind not in _COPYING or place in seen or lines.total() <= LONGEST:
                 continue
             seen.add(place)
-            below = [each for each in texts if order.get(each[0].file, 0) < order.get(entry.file, 0)]
-            other, its = max(below, key=lambda each: (lines & each[1]).total(), default=(entry, lines))
+            below = [text for text in texts if order.get(text[0].file, 0) < order.get(entry.file, 0)]
+            other, its = max(below, key=lambda text: (lines & text[1]).total(), default=(entry, lines))
             same = (lines & its).total()
             if (
                 other is not entry

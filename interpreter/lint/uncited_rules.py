@@ -19,7 +19,7 @@ def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[
     A file in which no rule cites anything follows no rulebook, though another one of the ruleset may."""
     backed: set[Place] = set()
     following: set[str] = set()
-    found: dict[Place, RuleLayer] = {}
+    alone: dict[Place, RuleLayer] = {}
     known: dict[tuple[Place, str], bool] = {}
 
     def has_cites(layer: RuleLayer) -> bool:
@@ -55,8 +55,8 @@ def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[
                 if any(cites.get(name, False) for name in around):
                     backed.add(place)
                 else:
-                    found.setdefault(place, layer)
-    for place, layer in found.items():
+                    alone.setdefault(place, layer)
+    for place, layer in alone.items():
         if place not in backed and place[0] in following and place[0] in told:
             message = f"`{layer.rule}` cites nothing, and neither do its callers"
             help = "cite the statements that say it, or a gap that it fills"

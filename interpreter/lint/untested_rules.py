@@ -19,7 +19,7 @@ def untested_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator
     """Layers that cite statements of which no scenario cites any, in a family that has scenarios."""
     name = family[0].model.family
     layers = (layer for ruleset in family for rule in ruleset.model.rules.values() for layer in rule.layers)
-    here = (each for each in layers if each.span.file.name in told and each.file.partition("/")[0] == name)
+    here = (layer for layer in layers if layer.span.file.name in told and layer.file.partition("/")[0] == name)
     citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
     for layer in here:
         if cites := cites_of(layer):
