@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import RulesetError
@@ -30,7 +30,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """The public names, each imported when it is first asked for: `import interpreter` stays quick."""
     home = _HOMES.get(name)
     if home is None:
@@ -44,7 +44,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: object) -> None:
     """Register ``%load_ext interpreter``: notebooks show games and rulesets with their boards."""
     from interpreter.pages.notebook import register
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import parse
+from interpreter.language.grammar import Text
+from interpreter.language.nodes import Node
 from interpreter.language.policies import is_nothing
 from interpreter.language.texts import parsed, printed
 from interpreter.reading.files import Document
@@ -14,7 +15,7 @@ from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 
 __all__ = ["check_alone"]
 
-Parse = Callable[[Any], Any]
+Parse = Callable[[Text], tuple[Node | None, list[Diagnostic]]]
 
 RULES: dict[str, Parse] = {
     "is": parse.parse_function,

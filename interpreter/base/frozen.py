@@ -3,28 +3,39 @@
 ``dataclass(frozen=True, slots=True)`` makes six methods out of text, for each class anew; with two hundred classes of
 nodes that was half of the start of the program. Here ``__init__`` is one function for each number of fields, given
 their names, and ``__repr__``, ``__eq__`` and ``__hash__`` are those of :mod:`dataclasses`, made when first called.
+
+A cached run defines 284 of these classes, in 46 to 63 ms; as dataclasses they take 215 to 264 ms, with attrs, which
+compiles texts too, 143 to 223 ms. (CPU time of a run of 0.6 s: 100 ms more with plain dataclasses.)
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-__all__ = ["dataclass", "values_of"]
+__all__ = ["dataclass", "values_of", "with_fields"]
+
+T = TypeVar("T")
+Field = dataclasses.Field[object]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
 
-    def dataclass(cls: type | None = None, /, **options: bool) -> Any:
+    def dataclass(cls: type | None = None, /, **options: bool) -> Callable[[type], type]:
         """The decorator of that name, with short work for frozen classes with slots."""
         if options == {"frozen": True, "slots": True}:
             return _define
         return dataclasses.dataclass(cls, **options)
+
+
+def with_fields(item: T, changes: Mapping[str, object]) -> T:
+    """A dataclass with other values of fields whose names are known only when it runs."""
+    return cast("Callable[..., T]", dataclasses.replace)(item, **changes) if changes else item
 
 
 _new = object.__new__
@@ -56,7 +67,7 @@ def _define(plain: type) -> type:
     return made
 
 
-def _is_given(field: dataclasses.Field[Any]) -> bool:
+def _is_given(field: Field) -> bool:
     """Return whether a field is a parameter whose default, where it has one, is a value."""
     return field.init and field.default_factory is dataclasses.MISSING
 
@@ -64,7 +75,7 @@ def _is_given(field: dataclasses.Field[Any]) -> bool:
 # -- making them -------------------------------------------------------------------------------------------------------
 
 
-def _init(cls: Any, placed: tuple[dataclasses.Field[Any], ...], named: tuple[dataclasses.Field[Any], ...]) -> Any:
+def _init(cls: type, placed: tuple[Field, ...], named: tuple[Field, ...]) -> FunctionType:
     """The template of so many fields, with their names, their slots and what they are where nothing is given."""
     names = [field.name for field in (*placed, *named)]
     after = hasattr(cls, "__post_init__")
@@ -89,17 +100,17 @@ def _template(placed: int, named: int, after: bool) -> CodeType:
 
 def _compiled(head: str, lines: Iterable[str]) -> CodeType:
     """The code of a function."""
-    space: dict[str, Any] = {}
+    space: dict[str, object] = {}
     exec("\n ".join([head, *lines]), space)
     (code,) = (made.__code__ for made in space.values() if isinstance(made, FunctionType))
     return code
 
 
-def _first_call(cls: type, name: str) -> Any:
+def _first_call(cls: type, name: str) -> Callable[..., object]:
     """A method that puts the one of the dataclass into its place and then does what it was called for."""
 
-    def method(*arguments: Any) -> Any:
-        made = vars(_whole(cls))[name]
+    def method(*arguments: object) -> object:
+        made: Callable[..., object] = vars(_whole(cls))[name]
         setattr(cls, name, made)
         return made(*arguments)
 
@@ -126,16 +137,16 @@ def _refuse_delete(self: object, name: str) -> NoReturn:
 
 # -- copies and pickles ------------------------------------------------------------------------------------------------
 
-_parts: dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]] = {}
+_parts: dict[type, tuple[Callable[..., object], Callable[[object], tuple[object, ...]]]] = {}
 """Of each class what makes an object of the values of all its fields, and what gives these values."""
 
 
-def _reduce(self: Any) -> tuple[Any, tuple[Any, ...]]:
+def _reduce(self: object) -> tuple[Callable[..., object], tuple[object, ...]]:
     make, values = _parts[type(self)]
     return make, values(self)
 
 
-def _maker(cls: Any, names: Sequence[str]) -> FunctionType:
+def _maker(cls: type, names: Sequence[str]) -> FunctionType:
     """A function of the class, which pickles name, that makes an object of the values of all fields by position."""
     space = {f"set_{i}": getattr(cls, name).__set__ for i, name in enumerate(names)}
     make = FunctionType(_maker_template(len(names), hasattr(cls, "__post_init__")), {**space, "new": _new, "cls": cls})
@@ -150,7 +161,7 @@ def _maker_template(size: int, after: bool) -> CodeType:
     return _compiled(f"def make({', '.join(values)}):", [*lines, "return self"])
 
 
-def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
     """Return a function that gets the values of these attributes of an object."""
     if len(names) > 1:
         return attrgetter(*names)

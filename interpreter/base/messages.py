@@ -10,7 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["counted_in", "frame", "listed_in"]
+__all__ = ["frame", "listed_in"]
 
 _FOLDER = Path(__file__).parent / "texts"
 _BRACES = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
@@ -37,11 +37,6 @@ def frame(language: str, name: str, /, **values: object) -> str:
         return f"{value} {one if value == 1 else many}"
 
     return _BRACES.sub(filled, _texts(language).get(name) or _texts("en")[name])
-
-
-def counted_in(language: str, name: str, number: int) -> str:
-    """A number with its word: ``3 players``."""
-    return frame(language, name, n=number)
 
 
 def listed_in(language: str, items: list[str]) -> str:

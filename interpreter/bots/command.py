@@ -11,12 +11,13 @@ import re
 import shlex
 import subprocess
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
-from typing import IO, Any
+from typing import IO
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.player import BotFailed, Code, Stream
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
@@ -87,10 +88,10 @@ class CommandBot:
         self._program: _Program | None = None
         self._number = self._told = 0
         self._wants: frozenset[str] = frozenset()
-        self._origin: Any = None
+        self._origin: object = None
         self._made = 0
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Json]:
         """A copy begins a program of its own."""
         return {**vars(self), "_program": None, "_origin": None}
 
@@ -104,7 +105,7 @@ class CommandBot:
             self._origin, self._told = game.origin, 0
             self._ask("begin", {"seat": seat, "players": game.origin["players"]})
         self._made = made
-        params: dict[str, Any] = {
+        params: dict[str, Json] = {
             "seat": seat,
             "decision": decision.name,
             "context": game.view(seat)["context"],
@@ -141,7 +142,7 @@ class CommandBot:
             raise self._failed(f"wants {json.dumps(wants)[:60]}, there are {json.dumps(WANTS)}")
         self._wants = frozenset(wants)
 
-    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, method: str, params: Mapping[str, object]) -> dict[str, Json]:
         """What the program answers."""
         assert self._program is not None
         self._number += 1

@@ -8,11 +8,10 @@ many cards lie in a hidden zone, or items in a hidden list, is no secret.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.engine.game import Game
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.policies import Policy
 from interpreter.language.types import HolderType, has_cards
@@ -73,19 +72,21 @@ class _Peeks:
         self.groups: set[str] = set()
         self._known: set[tuple[str, Mine]] = set()
 
-    def read(self, tree: Any, mine: Mine) -> None:
+    def read(self, tree: object, mine: Mine) -> None:
         """Goes through a text in which some locals are the seat that decides."""
-        changed = {node.index for node in descendants(tree) if isinstance(node, c.SetLocal | c.Picks)}
+        changed = {node.index for node in descendants(tree) if isinstance(node, core.SetLocal | core.Picks)}
         mine -= changed
         counted = set()
         for node in descendants(tree):
             match node:
-                case c.Builtin("count", (c.Read(cell),)):
+                case core.Builtin("count", (core.Read(cell),)):
                     counted.add(id(cell))
-                case c.Cell() if id(node) not in counted:
+                case core.Cell() if id(node) not in counted:
                     self._cell(node, mine)
-                case c.CallRule(rule, arguments) | c.CallBase(rule, _, arguments):
-                    own = (i for i, value in enumerate(arguments) if isinstance(value, c.Local) and value.index in mine)
+                case core.CallRule(rule, arguments) | core.CallBase(rule, _, arguments):
+                    own = (
+                        i for i, value in enumerate(arguments) if isinstance(value, core.Local) and value.index in mine
+                    )
                     self._rule(rule, frozenset(own))
                 case _:
                     pass
@@ -97,9 +98,9 @@ class _Peeks:
             for layer in self.rules.get(rule, ()):
                 self.read((layer.when, layer.body), mine)
 
-    def _cell(self, cell: c.Cell, mine: Mine) -> None:
+    def _cell(self, cell: core.Cell, mine: Mine) -> None:
         group = self.model.groups[cell.group]
-        is_mine = isinstance(cell.owner, c.Local) and cell.owner.index in mine
+        is_mine = isinstance(cell.owner, core.Local) and cell.owner.index in mine
         if group.seen == "no one" or (group.seen == "owner" and not is_mine):
             self.always = True
         elif group.owner == "card" or (

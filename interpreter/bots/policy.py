@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
@@ -21,6 +22,9 @@ from interpreter.kernel.state import State, Value
 from interpreter.language.model import Model
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.preferences import pinned_by
+
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["PolicyBot"]
 
@@ -71,7 +75,7 @@ class PolicyBot:
         self._sighted: set[Named] = set()
         """Decisions at which it reads nothing that can be hidden."""
         self._machine: Machine | None = None
-        self._module: Any = None
+        self._module: Compiled | None = None
         self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
@@ -91,7 +95,7 @@ class PolicyBot:
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Json]:
         """A copy, or the bot of another process, finds its module anew."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 

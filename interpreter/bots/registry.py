@@ -4,7 +4,6 @@ files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import counted
@@ -32,7 +31,7 @@ _QUICK = ("sensible", "greedy")
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 _MOST_KNOWN = 40
-_known: dict[tuple[Any, ...], tuple[Any, Checked]] = {}
+_known: dict[tuple[object, ...], tuple[object, Checked]] = {}
 """What was read of policies, by what it was read from, which is kept as long: it is known by its identity."""
 
 
@@ -72,7 +71,7 @@ def _over(ruleset: Rules, files: Sequence[Checked]) -> Checked:
     return _kept(read_from, (), lambda: policies_of(ruleset.model, ruleset.composition, files))
 
 
-def _kept(read_from: tuple[Any, ...], given: tuple[tuple[str, int], ...], read: Callable[[], Checked]) -> Checked:
+def _kept(read_from: tuple[object, ...], given: tuple[tuple[str, int], ...], read: Callable[[], Checked]) -> Checked:
     key = *map(id, read_from), given
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from interpreter.compare.operands import Member
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.family_comparison import FamilyGames
+    from interpreter.simulate.summary import Summary
 
 __all__ = ["FamilyPlan", "compare_all"]
 
@@ -109,7 +110,7 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
 
 def _summary(
     member: Member, players: int, bots: str, seeds: Sequence[int], jobs: int | None, stopped: Callable[[], bool]
-) -> dict[str, Any]:
+) -> Summary:
     from interpreter.cli.failures import refused
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.totals import Totals

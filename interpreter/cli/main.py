@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -91,7 +90,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'{near}", ctx)
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except (click.exceptions.Exit, click.ClickException, click.Abort):

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from interpreter.base.plain_data import Json
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
@@ -53,7 +54,7 @@ LANGUAGE = "REGELWERK_LANGUAGE"
 ALONE = 1.0
 """So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def ruleset_argument(function: Function) -> Function:
@@ -65,7 +66,9 @@ def overlays_option(function: Function) -> Function:
     out and a plus before what is allowed. The number of ``OVERLAY:N`` becomes the first of the settings."""
 
     @wraps(function)
-    def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
+    def command(
+        overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: object
+    ) -> object:
         parted = [name.partition(":") for name in overlays]
         seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
         for name, colon, number in parted:
@@ -75,7 +78,7 @@ def overlays_option(function: Function) -> Function:
         if seats and "settings" not in others:
             raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
         if seats:
-            others["settings"] = (*seats, *others["settings"])
+            others["settings"] = (*seats, *cast("tuple[str, ...]", others["settings"]))
         signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
         return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
 
@@ -175,7 +178,7 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Any]:
+def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Json]:
     """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
     from interpreter.engine.game import new_game
 
@@ -188,9 +191,9 @@ def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str
     return settings
 
 
-def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Any]:
+def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Json]:
     """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Json] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals:

@@ -28,7 +28,7 @@ def notice(text: str) -> None:
     click.echo(text, err=True)
 
 
-def as_json(value: Any, *, compact: bool = False) -> None:
+def as_json(value: object, *, compact: bool = False) -> None:
     """A value as JSON; compact on one line."""
     say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2))
 
@@ -43,7 +43,7 @@ def styled(text: str, **style: Any) -> str:
     return click.style(text, **style) if text and wants_colour() else text
 
 
-def aligned(columns: Sequence[str], rows: Iterable[Sequence[str]], indent: str = "") -> list[str]:
+def aligned(columns: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:
     """Lines of a table; numbers stand to the right. No blanks at the ends of lines."""
     table = [list(map(str, row)) for row in rows]
     widths = [max(map(len, [head, *(row[place] for row in table)])) for place, head in enumerate(columns)]

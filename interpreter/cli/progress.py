@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 __all__ = ["STOPPED", "counted", "counting", "interruptible"]
 
@@ -57,7 +57,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     """Inside, a first Ctrl-C is only noted: what is given says whether there was one. A second one ends the program."""
     noted = False
 
-    def note(*_: Any) -> None:
+    def note(*_: object) -> None:
         nonlocal noted
         if noted:
             raise KeyboardInterrupt

@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.cli.failures import refused
 from interpreter.cli.output import aligned, as_json, notice, say
 from interpreter.cli.progress import STOPPED, counting, interruptible
@@ -29,7 +30,7 @@ def round_robin(
     spec: str,
     games: int,
     seed: int,
-    settings: dict[str, Any],
+    settings: dict[str, Json],
     crew: AbstractContextManager[Crew] | None,
     alone: float,
     output: str,

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from statistics import fmean
-from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
@@ -119,7 +118,7 @@ def _alone(
     thing: tuple[str, str, str],
     bots: Sequence[Bot],
     seeds: Sequence[int],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     stopped: Callable[[], bool],
 ) -> Alone:
     section, name, path = thing
@@ -134,7 +133,7 @@ def _alone(
 
 
 def _parting(
-    ruleset: Ruleset, changed: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any]
+    ruleset: Ruleset, changed: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
 ) -> Parting:
     """A rule that fails among others than it was written for makes another game, too."""
     with no_search():

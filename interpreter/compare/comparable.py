@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
@@ -18,7 +17,7 @@ from interpreter.compare.play_order import Topic, below, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import Part, for_readers, part_of, type_text
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import CardType, KindType, MadeType, NodeType, Type
 from interpreter.language.walk import descendants
@@ -104,12 +103,12 @@ class View:
         self._layers: dict[str, list[RuleLayer]] = {}
         self._texts: dict[tuple[str, str], list[Text]] = {}
 
-    def text(self, tree: Any) -> Text:
+    def text(self, tree: object) -> Text:
         outline = Outline(self.model)
         shape = outline.of(tree)
         return Text(shape, tuple(self._constant(each.value, each.type) for each in outline.constants))
 
-    def _constant(self, value: Any, type_: Type) -> str:
+    def _constant(self, value: Value, type_: Type) -> str:
         """A constant as it is compared: all things of a sort are that, whatever they are called."""
         of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
@@ -127,12 +126,12 @@ class View:
             case _:
                 return None
 
-    def shown(self, value: Any, type_: Type) -> str:
+    def shown(self, value: Value, type_: Type) -> str:
         return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
 
-    def written(self, tree: Any) -> str:
+    def written(self, tree: core.Expression) -> str:
         """An expression as it stands in a file; a constant as its value."""
-        return self.shown(tree.value, tree.type) if isinstance(tree, c.Const) else " ".join(tree.span.text.split())
+        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else " ".join(tree.span.text.split())
 
     # --- rules, triggers and standing rules
 
@@ -151,7 +150,7 @@ class View:
             self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
         return self._texts[key]
 
-    def _trees(self, topic: Topic) -> Iterator[Any]:
+    def _trees(self, topic: Topic) -> Iterator[object]:
         model, name = self.model, topic.name
         match topic.section:
             case "rules":
@@ -166,7 +165,7 @@ class View:
                 standing = model.standing[name]
                 yield standing.binders, standing.test, self._block(standing.procedure)
 
-    def _block(self, procedure: str | None) -> Any:
+    def _block(self, procedure: str | None) -> object:
         return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
     def entries(self, topic: Topic) -> list[Entry]:
@@ -223,10 +222,10 @@ class View:
         order = ["start", *self.phases, *CHAPTERS]
         found = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
         starts = (group.start for group in self.model.groups.values() if group.start is not None)
-        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, c.TableCell)}
+        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, core.TableCell)}
         for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
             for node in nodes_of(self.model, topic):
-                if isinstance(node, c.TableCell):
+                if isinstance(node, core.TableCell):
                     found.setdefault(node.table, chapter)
         return found
 
@@ -235,16 +234,16 @@ class View:
         return [*([self.model.setup] if self.model.setup else []), *self.model.phases]
 
 
-def _plain(layer: RuleLayer) -> Any:
+def _plain(layer: RuleLayer) -> object:
     """A text, of which a function in one line says the same as one that only returns a value."""
     match layer.body:
-        case (c.Returns(value),) if layer.form == "is":
+        case (core.Returns(value),) if layer.form == "is":
             return value
         case body:
             return body
 
 
-def _lines(value: Any) -> Iterator[str]:
+def _lines(value: Value) -> Iterator[str]:
     """Return the content of a trigger or standing rule line by line, without its description."""
     for entry in value.entries if isinstance(value, Mapping) else ():
         key, text = entry.key.text, entry.value
@@ -260,9 +259,9 @@ def _lines(value: Any) -> Iterator[str]:
                     yield from _lines(case)
 
 
-def _asks_below(body: Any) -> bool:
-    return any(isinstance(node, c.CallBase) for node in descendants(body))
+def _asks_below(body: object) -> bool:
+    return any(isinstance(node, core.CallBase) for node in descendants(body))
 
 
-def _calls(tree: Any) -> Iterator[c.CallRule]:
-    return (node for node in descendants(tree) if isinstance(node, c.CallRule))
+def _calls(tree: object) -> Iterator[core.CallRule]:
+    return (node for node in descendants(tree) if isinstance(node, core.CallRule))

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import TypedDict
 
+from interpreter.base.plain_data import Json, Value
 from interpreter.bots.player import Bot
 from interpreter.compare.variation import Cell, going_on, varied
 from interpreter.engine.game import Game
@@ -41,7 +42,52 @@ class Changes:
 
     cells: list[Cell] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
-    choice: dict[str, Any] | None = None
+    choice: dict[str, Json] | None = None
+
+
+class Difference(TypedDict):
+    """Means of those continuations in which there is a number both ways, and their difference with its interval."""
+
+    games: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+class DifferenceOf(Difference):
+    of: list[Value]
+
+
+class DifferenceByRound(DifferenceOf):
+    round: int
+
+
+class Cells(TypedDict):
+    """A part of the view that the change changes at once."""
+
+    path: str
+    before: Json
+    after: Json
+
+
+class AtOnce(TypedDict):
+    """States right behind the fork: number of options and the cells that differ."""
+
+    options: list[int]
+    state: list[Cells]
+
+
+class Compared(TypedDict):
+    """Both continuations, compared."""
+
+    rounds: Difference
+    decisions: Difference
+    share: list[Difference]
+    other_winner: int
+    measures: dict[str, list[DifferenceOf]]
+    curves: dict[str, list[DifferenceByRound]]
 
 
 @dataclass(frozen=True)
@@ -52,8 +98,8 @@ class Fork:
     game: Game
     ruleset: Rules
     settings: dict[str, str]
-    kept: dict[str, Any] | None = None
-    instead: dict[str, Any] | None = None
+    kept: dict[str, Json] | None = None
+    instead: dict[str, Json] | None = None
 
     def begin(self, seed: int) -> tuple[Game, Game]:
         """Both games, behind the choices that are given."""
@@ -98,7 +144,7 @@ def _unfinished(game: Game, text: str) -> str:
     return f"`{name}` is a setting: say what it shall be, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
 
 
-def forked(game: Game, changes: Changes, kept: dict[str, Any] | None) -> Fork:
+def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
     """The fork; the choice that was ``kept`` is made again only against another one. ``ValueError``, ``LookupError``,
     and :class:`IllegalMove` for a choice that the changed game refuses."""
     instead = changes.choice
@@ -139,7 +185,7 @@ def _row(game: Game, bots: list[Bot], seed: int) -> Row:
 # --- the difference
 
 
-def at_once(fork: Fork) -> dict[str, Any]:
+def at_once(fork: Fork) -> AtOnce:
     """Compare the states right behind the fork: number of options and cells."""
     before, after = fork.begin(0)
     shown = dict(_flat("", before.view())), dict(_flat("", after.view()))
@@ -150,7 +196,7 @@ def at_once(fork: Fork) -> dict[str, Any]:
     }
 
 
-def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _flat(path: str, value: Json) -> Iterator[tuple[str, Json]]:
     """Each thing of a view by the way to it; lists of single things are one."""
     if isinstance(value, dict):
         for name, part in value.items():
@@ -162,24 +208,24 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def compared(ruleset: Rules, pairs: Sequence[Pair]) -> dict[str, Any]:
+def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
     """Compare both continuations: for each number the means, the difference and a 95 % interval."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]
-    found: dict[str, Any] = {
+    found: Compared = {
         "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
         "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
         "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
         "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
+        "measures": {},
+        "curves": {},
     }
-    measures: dict[str, Any] = {}
-    curves: dict[str, Any] = {}
     for measure in ruleset.model.measures:
         if "end of game" in measure.when and measure.name != "rounds":
             ends = [(final(measure, a), final(measure, b)) for a, b in pairs]
             for of in sorted({of for a, b in ends for of in (*a, *b)}, key=str):
                 values = [(a.get(of), b.get(of)) for a, b in ends]
-                measures.setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
+                found["measures"].setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
         if measure.recurs:
             rounds = [
                 (by_round(measure, a.taken[measure.name]), by_round(measure, b.taken[measure.name])) for a, b in pairs
@@ -188,24 +234,25 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> dict[str, Any]:
                 {key for a, b in rounds for key in (*a, *b)}, key=lambda key: (str(key[0]), key[1])
             ):
                 values = [(a.get((of, number)), b.get((of, number))) for a, b in rounds]
-                told = {"of": list(of), "round": number, **_difference(values)}
+                told: DifferenceByRound = {"of": list(of), "round": number, **_difference(values)}
                 if told["games"] * 2 >= len(pairs):
-                    curves.setdefault(measure.name, []).append(told)
-    return {**found, "measures": measures, "curves": curves}
+                    found["curves"].setdefault(measure.name, []).append(told)
+    return found
 
 
 def _winners(row: Row) -> list[int]:
     return [seat for seat, place in enumerate(row.places) if place == 1]
 
 
-def _within(most: float, difference: dict[str, Any]) -> dict[str, Any]:
+def _within(most: float, difference: Difference) -> Difference:
     """A difference of shares, with an interval that holds no more than there can be."""
     low, high = difference["low"], difference["high"]
-    return difference if low is None else {**difference, "low": max(low, -most), "high": min(high, most)}
+    return (
+        difference if low is None or high is None else {**difference, "low": max(low, -most), "high": min(high, most)}
+    )
 
 
-def _difference(values: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
-    """Of those continuations in which there is a number both ways."""
+def _difference(values: Sequence[tuple[float | None, float | None]]) -> Difference:
     both = [(a, b) for a, b in values if a is not None and b is not None]
     if not both:
         return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
@@ -495,7 +494,7 @@ def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*a, *b]))
 
 
-def _shared(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+def _shared(a: Mapping[str, object], b: Mapping[str, object]) -> list[str]:
     return [name for name in a if name in b]
 
 

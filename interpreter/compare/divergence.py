@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.bots.player import Bot
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.engine.citations import Citation
@@ -68,7 +68,7 @@ class Cause:
     first: Parting
 
 
-def own_settings(ruleset: Ruleset, settings: Mapping[str, Any]) -> dict[str, Any]:
+def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
     """Of the settings those that the ruleset has."""
     known = {*ruleset.model.settings, *ruleset.model.interpretations}
     return {name: value for name, value in settings.items() if name in known}
@@ -114,15 +114,15 @@ class _Notes(set[str]):
 
 
 def in_step(
-    a: Ruleset, b: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any]
-) -> tuple[Parting, list[Mapping[str, Any]]]:
+    a: Ruleset, b: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
+) -> tuple[Parting, list[Mapping[str, Json]]]:
     """Plays both until they part, and gives the choices up to there. What made them part is not looked for.
 
     ``ValueError`` for players or settings that are not allowed.
     """
     match = Match(a, bots, seed, own_settings(a, settings))
     game = match.game
-    choices: list[Mapping[str, Any]] = []
+    choices: list[Mapping[str, Json]] = []
     other = b.new_game(len(bots), seed, own_settings(b, settings))
     while True:
         apart = _apart(game, other)
@@ -143,7 +143,9 @@ def in_step(
 class LockStep:
     """Plays both sides of a comparison in lock step, by bots of the first."""
 
-    def __init__(self, comparison: Comparison, bots: Sequence[Bot], settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, comparison: Comparison, bots: Sequence[Bot], settings: Mapping[str, object] | None = None
+    ) -> None:
         self.bots, self.settings = bots, dict(settings or {})
         self.a, self.b = comparison.a, comparison.b
         self._notes = _Notes()
@@ -158,7 +160,7 @@ class LockStep:
             self._paths |= {key_of(citation): each.path for citation in _citations(ruleset, each)}
         return watched(ruleset, citations, self._notes)
 
-    def _own(self, ruleset: Ruleset) -> dict[str, Any]:
+    def _own(self, ruleset: Ruleset) -> dict[str, object]:
         return own_settings(ruleset, self.settings)
 
     def play(self, seed: int) -> Parting:
@@ -170,7 +172,7 @@ class LockStep:
                 return found
             return replace(found, path=self._cause(choices, seed))
 
-    def _cause(self, choices: Sequence[Mapping[str, Any]], seed: int) -> str:
+    def _cause(self, choices: Sequence[Mapping[str, Json]], seed: int) -> str:
         """The same choices again in both, watched: what came into play last, if it can be what had not before."""
         before: set[str] = set()
         last: list[str] = []

@@ -6,14 +6,15 @@ that is called otherwise, and not a node less and a node more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
+from interpreter.language.types import Type
 from interpreter.reading.compose import word
 
 __all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes", "map_title"]
@@ -111,7 +112,7 @@ class _Board:
     def _between(self, a: int, b: int) -> tuple[str, str]:
         return _sorted(self.names[a], self.names[b])
 
-    def _facts(self, values: dict[str, Any], types: dict[str, Any]) -> dict[str, str]:
+    def _facts(self, values: Mapping[str, Value], types: Mapping[str, Type]) -> dict[str, str]:
         names = self.ruleset.names
         return {key: names.text(values[key], types[key]) for key in types if key in values}
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import fields
 from functools import cache
 
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model
 
 __all__ = ["Outline"]
@@ -22,20 +22,20 @@ class Outline:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.size = 0
-        self.constants: list[c.Const] = []
+        self.constants: list[core.Const] = []
 
     def of(self, tree: object) -> Hashable:
         """The outline of a tree, or of a tuple of trees."""
         if isinstance(tree, tuple):
             return tuple(map(self.of, tree))
-        if not isinstance(tree, c.Core):
+        if not isinstance(tree, core.Core):
             return tree
         self.size += 1
-        if isinstance(tree, c.Const):
+        if isinstance(tree, core.Const):
             self.constants.append(tree)
-            return c.Const, tree.type
-        if isinstance(tree, c.Keeps):  # the name of a kept block has the name of its rule in it
-            return c.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
+            return core.Const, tree.type
+        if isinstance(tree, core.Keeps):  # the name of a kept block has the name of its rule in it
+            return core.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
         kind: type = type(tree)
         return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
 
@@ -43,5 +43,11 @@ class Outline:
 @cache
 def _compared(kind: type) -> tuple[str, ...]:
     """The fields of a kind of node that say what it does."""
-    ignored = {c.Local: "name", c.CallBase: "layer", c.Requirement: "cites", c.Option: "cites", c.AmountOf: "size"}
+    ignored = {
+        core.Local: "name",
+        core.CallBase: "layer",
+        core.Requirement: "cites",
+        core.Option: "cites",
+        core.AmountOf: "size",
+    }
     return tuple(field.name for field in fields(kind) if field.name not in ("span", ignored.get(kind)))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
@@ -35,7 +35,7 @@ class PairPlan:
     digests: tuple[str, str]
     players: int
     bots: str
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Json], ...] = ()
     known: tuple[tuple[str, Value], ...] = ()
 
 

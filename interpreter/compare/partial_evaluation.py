@@ -15,14 +15,14 @@ from typing import Any
 
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import CheckedRule, Model, RuleLayer
 from interpreter.language.types import BOOL, HolderType
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+_COMPARE: dict[str, Callable[[Value, Value], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -54,7 +54,7 @@ def settings_read(model: Model) -> set[str]:
         descendants((*model.ranking, *model.phase_guards, *around)),
         *(nodes_of(model, topic) for topic in _topics(model)),
     )
-    return {node.name for node in nodes if isinstance(node, c.SettingValue)}
+    return {node.name for node in nodes if isinstance(node, core.SettingValue)}
 
 
 # --- what is constant
@@ -66,7 +66,7 @@ def _constant_rules(model: Model) -> dict[tuple[str, str], Value]:
     return {
         ("rule", name): top.body.value
         for name, top in tops.items()
-        if top.when is None and isinstance(top.body, c.Const) and _is_switch(top.body.value)
+        if top.when is None and isinstance(top.body, core.Const) and _is_switch(top.body.value)
     }
 
 
@@ -76,15 +76,15 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
         node.group
         for topic in _topics(model)
         for step in nodes_of(model, topic)
-        if isinstance(step, c.SetCell)
+        if isinstance(step, core.SetCell)
         for node in descendants(step.cell)
-        if isinstance(node, c.Cell)
+        if isinstance(node, core.Cell)
     }
     return {
         ("cell", group.name): group.start.value
         for group in model.groups.values()
         if group.file and not isinstance(group.type, HolderType) and group.name not in written
-        if isinstance(group.start, c.Const) and _is_switch(group.start.value)
+        if isinstance(group.start, core.Const) and _is_switch(group.start.value)
     }
 
 
@@ -97,13 +97,13 @@ def _is_switch(value: Value) -> bool:
 
 
 def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
-    def known(node: Any) -> Any:
+    def known(node: object) -> object:
         match node:
-            case c.SettingValue(name) if ("setting", name) in fixed:
+            case core.SettingValue(name) if ("setting", name) in fixed:
                 return _constant(node, fixed["setting", name])
-            case c.CallRule(name) if ("rule", name) in fixed:
+            case core.CallRule(name) if ("rule", name) in fixed:
                 return _constant(node, fixed["rule", name])
-            case c.Read(c.Cell(group)) if ("cell", group) in fixed:
+            case core.Read(core.Cell(group)) if ("cell", group) in fixed:
                 return _constant(node, fixed["cell", group])
             case _:
                 return _simpler(node)
@@ -132,44 +132,47 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
     )
 
 
-def _constant(node: Any, value: Value) -> c.Const:
-    return c.Const(value, type=node.type, span=node.span)
+def _constant(node: core.Typed, value: Value) -> core.Const:
+    return core.Const(value, type=node.type, span=node.span)
 
 
 def _is(tree: object, value: bool) -> bool:
-    return isinstance(tree, c.Const) and tree.value is value
+    return isinstance(tree, core.Const) and tree.value is value
 
 
-def _unless_true(test: c.Expression | None) -> c.Expression | None:
+def _unless_true(test: core.Expression | None) -> core.Expression | None:
     return None if _is(test, True) else test
 
 
-def _simpler(node: Any) -> Any:
+def _simpler(node: object) -> object:
     """A node whose operands are constants, worked out."""
     match node:
-        case c.Comparison(sign, c.Const(left), c.Const(right)) if sign in ("==", "!=") or None not in (left, right):
-            return c.Const(_COMPARE[sign](left, right), type=BOOL, span=node.span)
-        case c.Logic(sign, left, right):
+        case core.Comparison(sign, core.Const(left), core.Const(right)) if sign in ("==", "!=") or None not in (
+            left,
+            right,
+        ):
+            return core.Const(_COMPARE[sign](left, right), type=BOOL, span=node.span)
+        case core.Logic(sign, left, right):
             neutral = sign == "and"
             if _is(left, not neutral) or _is(right, not neutral):
-                return c.Const(not neutral, type=BOOL, span=node.span)
+                return core.Const(not neutral, type=BOOL, span=node.span)
             return right if _is(left, neutral) else left if _is(right, neutral) else node
-        case c.Negation(c.Const(value)):
-            return c.Const(not value, type=BOOL, span=node.span)
-        case c.Condition(then, c.Const(test), otherwise):
+        case core.Negation(core.Const(value)):
+            return core.Const(not value, type=BOOL, span=node.span)
+        case core.Condition(then, core.Const(test), otherwise):
             return then if test else otherwise
-        case c.Branch(test, then, otherwise):
-            return c.Branch(test, _steps(then), _steps(otherwise), span=node.span)
-        case c.Iterate() | c.Repeat():
+        case core.Branch(test, then, otherwise):
+            return core.Branch(test, _steps(then), _steps(otherwise), span=node.span)
+        case core.Iterate() | core.Repeat():
             return replace(node, body=_steps(node.body))
-        case c.Option() if node.body is not None:
+        case core.Option() if node.body is not None:
             return replace(node, body=_steps(node.body))
         case _:
             return node
 
 
 def _is_steps(body: object) -> bool:
-    return isinstance(body, tuple) and not any(isinstance(each, c.Requirement) for each in body)
+    return isinstance(body, tuple) and not any(isinstance(each, core.Requirement) for each in body)
 
 
 def _steps(steps: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -177,11 +180,11 @@ def _steps(steps: tuple[Any, ...]) -> tuple[Any, ...]:
     found: list[Any] = []
     for step in steps:
         match step:
-            case c.Branch(c.Test(c.Const(value), None), then, otherwise):
+            case core.Branch(core.Test(core.Const(value), None), then, otherwise):
                 found.extend(then if value else otherwise)
             case _:
                 found.append(step)
-        if found and isinstance(found[-1], c.Returns):
+        if found and isinstance(found[-1], core.Returns):
             break
     return tuple(found)
 
@@ -198,17 +201,17 @@ def _reached(model: Model) -> Model:
     """The model without rules, triggers, tables and values of the state that nothing leads to."""
     around = [tree for group in model.groups.values() for tree in group.trees if tree]
     measure = model.graph and model.graph.measure
-    nodes: list[Any] = list(
+    nodes: list[object] = list(
         descendants((*model.ranking, *model.phase_guards, *around, *([measure] if measure else ())))
     )
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]
     seen: set[Topic] = set()
-    fresh: Iterable[Any] = nodes
+    fresh: Iterable[object] = nodes
     while True:
-        waiting += [Topic("rules", node.rule) for node in fresh if isinstance(node, c.CallRule)]
-        noted = {node.event for node in fresh if isinstance(node, c.Notes)}
+        waiting += [Topic("rules", node.rule) for node in fresh if isinstance(node, core.CallRule)]
+        noted = {node.event for node in fresh if isinstance(node, core.Notes)}
         waiting += [Topic("triggers", each.name) for each in model.triggers.values() if each.event in noted]
         waiting = [topic for topic in waiting if topic not in seen]
         if not waiting:
@@ -217,9 +220,9 @@ def _reached(model: Model) -> Model:
         seen.add(topic)
         fresh = list(nodes_of(model, topic))
         nodes += fresh
-    tables = {node.table for node in nodes if isinstance(node, c.TableCell)}
+    tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
     tables |= {group.spaces for group in model.groups.values() if group.spaces}
-    cells = {node.group for node in nodes if isinstance(node, c.Cell)}
+    cells = {node.group for node in nodes if isinstance(node, core.Cell)}
     return replace(
         model,
         rules={n: replace(r, layers=in_force(model, n)) for n, r in model.rules.items() if Topic("rules", n) in seen},

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer
 from interpreter.language.walk import descendants
 
@@ -28,11 +27,11 @@ def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
     return layers[lowest:]
 
 
-def nodes_of(model: Model, topic: Topic) -> Iterator[Any]:
+def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
     """Every node of the texts of something that is told, with those of the blocks that it keeps for later."""
     match topic.section:
         case "rules":
-            texts: Iterable[Any] = [(layer.when, layer.body) for layer in in_force(model, topic.name)]
+            texts: Iterable[object] = [(layer.when, layer.body) for layer in in_force(model, topic.name)]
         case "triggers":
             trigger = model.triggers[topic.name]
             texts = [trigger.test, *(model.blocks[each].body for each in _handlers(trigger))]
@@ -47,10 +46,10 @@ def _handlers(trigger: CheckedTrigger) -> Iterator[str]:
     return (case.procedure for case in trigger.cases if case.procedure is not None)
 
 
-def _with_kept(model: Model, tree: Any) -> Iterator[Any]:
+def _with_kept(model: Model, tree: object) -> Iterator[object]:
     for node in descendants(tree):
         yield node
-        if isinstance(node, c.Keeps):
+        if isinstance(node, core.Keeps):
             yield from _with_kept(model, model.blocks[node.procedure].body)
 
 
@@ -83,6 +82,6 @@ def below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[To
             waiting.extend(reversed(list(_calls(nodes_of(model, topic)))))
 
 
-def _calls(nodes: Iterable[Any]) -> Iterator[Topic]:
+def _calls(nodes: Iterable[object]) -> Iterator[Topic]:
     """The rules that are called, in the order of the text."""
-    return (Topic("rules", node.rule) for node in nodes if isinstance(node, c.CallRule))
+    return (Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule))

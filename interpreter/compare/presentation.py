@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.types import Type
 from interpreter.reading import yaml
@@ -36,13 +35,13 @@ class Told:
     facts: Facts
 
 
-def told(model: Model, text: Callable[[Any], Hashable], typed: Callable[[Type], str]) -> Iterator[Told]:
+def told(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Told]:
     """All that a model says and shows. ``text`` makes a checked tree comparable, ``typed`` says a type in words."""
     yield from _Telling(model, text, typed).all()
 
 
 class _Telling:
-    def __init__(self, model: Model, text: Callable[[Any], Hashable], typed: Callable[[Type], str]) -> None:
+    def __init__(self, model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> None:
         self.model, self.text, self.typed = model, text, typed
 
     def all(self) -> Iterator[Told]:
@@ -81,9 +80,9 @@ class _Telling:
         for section in ("rules", "triggers", "standing"):
             for name in getattr(self.model, section):
                 for node in nodes_of(self.model, Topic(section, name)):
-                    if isinstance(node, c.Notes):
+                    if isinstance(node, core.Notes):
                         noted.add(node.event)
-                    elif isinstance(node, c.Ask):
+                    elif isinstance(node, core.Ask):
                         asked.update(f"{node.name}.{option.name}" for option in node.options)
         return noted, asked
 
@@ -104,7 +103,7 @@ class _Telling:
         )
         return self.text(phrase.parts), f"“{shown}”"
 
-    def _tree(self, tree: Any) -> tuple[Hashable, str]:
+    def _tree(self, tree: object) -> tuple[Hashable, str]:
         return self.text(tree), _written(tree)
 
     def _board(self, board: Board) -> Facts:
@@ -131,7 +130,8 @@ class _Telling:
         return facts
 
 
-def _written(tree: Any) -> str:
+def _written(tree: object) -> str:
+    assert isinstance(tree, core.Core)
     return " ".join(tree.span.text.split())
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
@@ -42,7 +43,7 @@ def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
     return ruleset.with_model(model, replace(ruleset.program, model=model))
 
 
-def _public(text: str, type_: Type) -> Any:
+def _public(text: str, type_: Type) -> Json:
     """Return the public text of a value in a cell of a table."""
     if text == "-":
         return None
@@ -53,7 +54,7 @@ def _public(text: str, type_: Type) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def going_on(game: Game, ruleset: Rules, settings: Mapping[str, Any], seed: int) -> Game:
+def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: int) -> Game:
     """The game as it stands, going on by another ruleset and other settings, with new chance. ``ValueError`` where
     they do not fit a game that has begun."""
     same = ruleset is game.ruleset and not settings
@@ -71,7 +72,7 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, Any], seed: int)
     return found
 
 
-def _values(ruleset: Rules, settings: Mapping[str, Any]) -> dict[str, Value]:
+def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:
     known = ruleset.settings(settings)
     return {name: known[name] for name in settings}
 

@@ -14,12 +14,16 @@ from functools import partial
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.plurals import counted
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.simulate.confidence import share_interval
-from interpreter.simulate.summary import together
+from interpreter.simulate.summary import Curve, Length, SeatData, Summary, Thing, together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
 
@@ -49,7 +53,7 @@ class Chart:
 
     title: str
     about: str
-    draw: Callable[[Any], None]
+    draw: Callable[[Axes], None]
 
 
 def check_charts(path: Path) -> None:
@@ -59,7 +63,7 @@ def check_charts(path: Path) -> None:
     _figures()
 
 
-def charts_of(data: dict[str, Any]) -> Iterator[Chart]:
+def charts_of(data: Summary) -> Iterator[Chart]:
     """The charts of a summary: who wins, how long games are, what changes by round, what things are worth."""
     games = counted(data["games"], "game")
     yield Chart(
@@ -94,7 +98,7 @@ def _words(name: str) -> str:
 # --- drawing
 
 
-def _shares(axes: Any, seats: Sequence[dict[str, Any]]) -> None:
+def _shares(axes: Axes, seats: Sequence[SeatData]) -> None:
     from matplotlib.patheffects import withStroke
 
     names = [f"{seat['seat'] + 1}: {seat['bot']}" for seat in seats]
@@ -104,7 +108,7 @@ def _shares(axes: Any, seats: Sequence[dict[str, Any]]) -> None:
     colours = [SEATS[place % len(SEATS)] for place in range(len(seats))]
     reach = {"ecolor": "#333333", "capsize": 4}
     bars = axes.bar(names, shares, color=colours, yerr=[low, high], error_kw=reach, width=0.6)
-    for lines in bars.errorbar.lines[1:]:
+    for lines in bars.errorbar.lines[1:] if bars.errorbar is not None else ():
         for line in lines:
             line.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # seen on dark bars, too
     axes.axhline(100 / len(seats), color="#333333", linestyle="--", linewidth=0.8)
@@ -113,7 +117,7 @@ def _shares(axes: Any, seats: Sequence[dict[str, Any]]) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def _lengths(axes: Any, lengths: Sequence[dict[str, int]]) -> None:
+def _lengths(axes: Axes, lengths: Sequence[Length]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.bar([each["rounds"] for each in lengths], [each["games"] for each in lengths], color=_PLAIN, width=0.8)
@@ -124,7 +128,7 @@ def _lengths(axes: Any, lengths: Sequence[dict[str, int]]) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def _curves(axes: Any, curve: Sequence[dict[str, Any]]) -> None:
+def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     most = max(point["games"] for thing in curve for point in thing["rounds"])
@@ -142,26 +146,29 @@ def _curves(axes: Any, curve: Sequence[dict[str, Any]]) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _means(axes: Any, things: Sequence[dict[str, Any]]) -> None:
+def _means(axes: Axes, things: Sequence[Thing]) -> None:
     known = [thing for thing in things if thing["mean"] is not None]
-    means = [thing["mean"] for thing in known]
-    least = [thing["mean"] - thing["min"] for thing in known]
-    most = [thing["max"] - thing["mean"] for thing in known]
+    means = [thing["mean"] or 0.0 for thing in known]
+    least = [mean - (thing["min"] or 0) for mean, thing in zip(means, known, strict=True)]
+    most = [(thing["max"] or 0) - mean for mean, thing in zip(means, known, strict=True)]
     _bars(axes, [thing["name"] for thing in known], means, [least, most], _PLAIN)
 
 
-def _wins(axes: Any, things: Sequence[dict[str, Any]], seats: int) -> None:
-    known = [thing for thing in things if thing["share"] is not None]
-    shares = [100 * thing["share"] for thing in known]
-    reach = [share_interval(thing["share"], thing["times"]) for thing in known]
-    low = [max(0.0, share - 100 * bounds[0]) for share, bounds in zip(shares, reach, strict=True)]
-    high = [max(0.0, 100 * bounds[1] - share) for share, bounds in zip(shares, reach, strict=True)]
-    _bars(axes, [thing["name"] for thing in known], shares, [low, high], _SECOND)
+def _wins(axes: Axes, things: Sequence[Thing], seats: int) -> None:
+    names, shares, low, high = [], [], [], []
+    for thing in things:
+        if (share := thing["share"]) is not None:
+            least, most = share_interval(share, thing["times"])
+            names.append(thing["name"])
+            shares.append(100 * share)
+            low.append(max(0.0, 100 * (share - least)))
+            high.append(max(0.0, 100 * (most - share)))
+    _bars(axes, names, shares, [low, high], _SECOND)
     axes.axhline(100 / seats, color="#333333", linestyle="--", linewidth=0.8)
     axes.set_ylabel("% of wins")
 
 
-def _bars(axes: Any, names: list[str], heights: list[float], reach: list[list[float]], colour: str) -> None:
+def _bars(axes: Axes, names: list[str], heights: list[float], reach: list[list[float]], colour: str) -> None:
     """A bar for each thing; many or long names stand upright, and are small."""
     crowded = sum(map(len, names)) + 2 * len(names) > 70
     places = range(len(names))
@@ -204,7 +211,7 @@ def png_of(title: str, charts: Iterable[Chart]) -> bytes:
     return written.getvalue()
 
 
-def _figures() -> tuple[Callable[..., Any], Callable[[dict[str, Any]], AbstractContextManager[None]]]:
+def _figures() -> tuple[Callable[..., Figure], Callable[..., AbstractContextManager[None]]]:
     """Return a factory of figures without a window, and a context that sets their style."""
     try:
         from matplotlib import rc_context

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
@@ -249,7 +249,7 @@ def make_server(version: str) -> LanguageServer:
     """A server that knows all that is asked of it and has no stream yet."""
     server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
     session = _Session(server)
-    answers: dict[str, tuple[Callable[..., Any], Any]] = {
+    answers: dict[str, tuple[Callable[..., object], object]] = {
         lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),
         lsp.TEXT_DOCUMENT_DID_CHANGE: (session.changed, None),
         lsp.TEXT_DOCUMENT_DID_SAVE: (session.saved, None),
@@ -269,12 +269,12 @@ def make_server(version: str) -> LanguageServer:
     return server
 
 
-def _plain(answer: Callable[..., Any]) -> Callable[..., Any]:
+def _plain(answer: Callable[..., object]) -> Callable[..., object]:
     """A function of one parameter: the library looks at what it calls, and knows no methods."""
     return partial(_call, answer)
 
 
-def _call(answer: Callable[..., Any], params: Any) -> Any:
+def _call(answer: Callable[..., object], params: object) -> object:
     return answer(params)
 
 
@@ -336,7 +336,10 @@ def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
             yield lsp.TextEdit(where, "".join(after[first:last]))
 
 
-def _or_refuse(answer: Callable[[], Any]) -> Any:
+Answer = TypeVar("Answer")
+
+
+def _or_refuse(answer: Callable[[], Answer]) -> Answer:
     try:
         return answer()
     except RefusedRename as refused:

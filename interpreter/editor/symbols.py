@@ -16,8 +16,7 @@ from typing import Any
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.engine.pipeline import Examined
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.file_layout import parser_of
 from interpreter.language.model import Model
@@ -91,12 +90,12 @@ def types_in(examined: Examined, document: Document) -> dict[tuple[int, int], Ty
         return {}
     found: dict[tuple[int, int], Type] = {}
     for node in descendants(tuple(_trees(examined, model, document))):
-        if isinstance(node, c.Typed) and (node.span.file is document.file or node.span.file == document.file):
+        if isinstance(node, core.Typed) and (node.span.file is document.file or node.span.file == document.file):
             found.setdefault((node.span.start, node.span.end), node.type)
     return found
 
 
-def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any]:
+def _trees(examined: Examined, model: Model, document: Document) -> Iterator[object]:
     assert examined.composition is not None
     for rule in model.rules.values():
         yield from ((layer.when, layer.body) for layer in rule.layers)
@@ -263,11 +262,11 @@ class _Reader:
             return around
         for key in ("on", "for", "rows"):
             tree = self._tree(key, value.get(key))
-            if isinstance(tree, n.EventPattern):
+            if isinstance(tree, nodes.EventPattern):
                 place = tree.span.start + len(tree.event)
                 for name in tree.names:
                     around[name] = self._place(tree.span, name, place)
-            for binder in tree.binders if isinstance(tree, n.Match) else ():
+            for binder in tree.binders if isinstance(tree, nodes.Match) else ():
                 around[binder.name] = _head(binder.span, binder.name)
         if section == "measures" and isinstance(each := value.get("each"), Scalar):
             around[each.text] = each.span
@@ -338,52 +337,52 @@ class _Reader:
 
     # --- rule text
 
-    def _visit(self, node: Any, around: dict[str, Span | None]) -> None:
+    def _visit(self, node: object, around: dict[str, Span | None]) -> None:
         if isinstance(node, tuple):
             for item in node:
                 self._visit(item, around)
             return
-        if not isinstance(node, n.Node):
+        if not isinstance(node, nodes.Node):
             return
         match node:
-            case n.Name(name):
+            case nodes.Name(name):
                 self._name(node.span, name, around)
-            case n.Attribute(of, name):
+            case nodes.Attribute(of, name):
                 self._visit(of, around)
                 self._attribute(node, name)
-            case n.Index(of, keys):
-                if isinstance(of, n.Name) and of.name not in around and ("tables", of.name) in self.known:
+            case nodes.Index(of, keys):
+                if isinstance(of, nodes.Name) and of.name not in around and ("tables", of.name) in self.known:
                     self.mention(of.span, "tables", of.name)
                 else:
                     self._visit(of, around)
                 self._visit(keys, around)
-            case n.Call(name, arguments):
+            case nodes.Call(name, arguments):
                 self._call(node.name_span, name)
                 self._visit(arguments, around)
-            case n.Aggregate(variable=variable, items=items) | n.ListFilter(variable, items):
+            case nodes.Aggregate(variable=variable, items=items) | nodes.ListFilter(variable, items):
                 self._looked_through(node, variable, items, around)
-            case n.ListComprehension(_, variable, items, _):
+            case nodes.ListComprehension(_, variable, items, _):
                 self._looked_through(node, variable, items, around)
-            case n.IsKind(value, kind):
+            case nodes.IsKind(value, kind):
                 self._visit(value, around)
                 self._word(node.kind_span, kind, ("cards", "pieces"))
-            case n.NamedType(name):
+            case nodes.NamedType(name):
                 self._word(node.span, name, TYPES)
                 if self.model.graph is not None and name == self.model.graph.node:
                     self.mention(node.span, "graph", "graph")
-            case n.TextLiteral(value):
+            case nodes.TextLiteral(value):
                 self.mention(node.span, "nodes", value)
-            case n.IntLiteral(value):
+            case nodes.IntLiteral(value):
                 self._card(node.span, value)
-            case n.Require(test, cites):
+            case nodes.Require(test, cites):
                 self._visit(test, around)
                 for cite in cites:
                     if (place := self._place(node.span, cite)) is not None:
                         self.mention(place, "statements", cite)
-            case n.Note(event, arguments):
+            case nodes.Note(event, arguments):
                 self.mention(node.name_span, "events", event)
                 self._visit(arguments, around)
-            case n.EventPattern(event, names, test):
+            case nodes.EventPattern(event, names, test):
                 self.mention(_head(node.span, event), "events", event)
                 for name in names:
                     self.local(around.get(name) or node.span, name, around.get(name))
@@ -391,67 +390,69 @@ class _Reader:
             case _:
                 self._binding(node, around)
 
-    def _binding(self, node: n.Node, around: dict[str, Span | None]) -> None:
+    def _binding(self, node: nodes.Node, around: dict[str, Span | None]) -> None:
         """Visit a construct that binds locals; anything else is visited part by part."""
         match node:
-            case n.Block(statements):
+            case nodes.Block(statements):
                 inner = dict(around)
                 for statement in statements:
                     self._visit(statement, inner)
-            case n.Let(name, type_, value):
+            case nodes.Let(name, type_, value):
                 self._visit((type_, value), around)
                 self._bind(node, name, around)
-            case n.Roll(name, number, items):
+            case nodes.Roll(name, number, items):
                 self._visit((number, items), around)
                 self._bind(node, name, around)
-            case n.TestLet(name, value):
+            case nodes.TestLet(name, value):
                 self._visit(value, around)
                 self._bind(node, name, around)
-            case n.If(test, then, otherwise):
+            case nodes.If(test, then, otherwise):
                 inner = dict(around)
                 self._visit(test, inner)
                 self._visit(then, inner)
                 self._visit(otherwise, around)
-            case n.ForEach(variable, items, test, body):
+            case nodes.ForEach(variable, items, test, body):
                 inner = dict(around)
                 self._visit(items, inner)
                 self._bind(node, variable, inner)
                 self._visit((test, body), inner)
-            case n.Binder(name, items):
+            case nodes.Binder(name, items):
                 self._visit(items, around)
                 place = _head(node.span, name)
                 around[name] = place
                 self.local(place, name, place)
-            case n.Match(binders, test):
+            case nodes.Match(binders, test):
                 self._visit((binders, test), around)
-            case n.Alternative(_, binders, test, guard, body):
+            case nodes.Alternative(_, binders, test, guard, body):
                 inner = dict(around)
                 self._visit((guard, binders, test, body), inner)
-            case n.Choose(_, context, seat, _, _, alternatives, each, test):
+            case nodes.Choose(_, context, seat, _, _, alternatives, each, test):
                 inner = dict(around)
                 self._visit(seat, inner)
                 if each:
                     self._bind(node, each, inner)
                 self._visit((test, tuple(item.value for item in context), alternatives), inner)
-            case n.Parameter(name, type_):
+            case nodes.Parameter(name, type_):
                 place = _head(node.span, name)
                 around[name] = place
                 self.local(place, name, place)
                 self._visit(type_, around)
-            case n.Function() | n.Procedure() | n.Verdict():
+            case nodes.Function() | nodes.Procedure() | nodes.Verdict():
                 inner = dict(around)
-                self._visit((node.header, node.lines if isinstance(node, n.Verdict) else node.body), inner)
+                self._visit((node.header, node.lines if isinstance(node, nodes.Verdict) else node.body), inner)
             case _:
                 for field in fields(node) if is_dataclass(node) else ():
                     self._visit(getattr(node, field.name), around)
 
-    def _bind(self, node: n.Node, name: str, around: dict[str, Span | None]) -> None:
+    def _bind(self, node: nodes.Node, name: str, around: dict[str, Span | None]) -> None:
         place = self._place(node.span, name)
         around[name] = place
         if place is not None:
             self.local(place, name, place)
 
-    def _looked_through(self, node: n.Node, variable: str, items: n.Expr, around: dict[str, Span | None]) -> None:
+    def _looked_through(
+        self, node: nodes.Node, variable: str, items: nodes.Expr, around: dict[str, Span | None]
+    ) -> None:
         self._visit(items, around)
         inner = dict(around)
         found = list(re.finditer(rf"\b{variable}\b(?=\s+in\b)", node.span.text[: items.span.start - node.span.start]))
@@ -519,7 +520,7 @@ class _Reader:
                 if row.key == value and type_.name in ("", row.kind):
                     self.found.append(Mention(span, Meaning("card", str(value), row.kind, row.span)))
 
-    def _attribute(self, node: n.Attribute, name: str) -> None:
+    def _attribute(self, node: nodes.Attribute, name: str) -> None:
         of = self.types.get((node.of.span.start, node.of.span.end))
         candidates = set(self._with_attribute(name))
         if of is not None:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interpreter.authoring.file_syntax import check_alone
 from interpreter.authoring.validation import Validation, validate
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile, Span
 from interpreter.engine.pipeline import Examined, examine
 from interpreter.language.parse import Trees, remembered
@@ -70,7 +71,7 @@ class Desk:
     _good: dict[_Key, Home] = field(default_factory=dict)
     _read: dict[Path, Document] = field(default_factory=dict)
     _paths: dict[str, Path] = field(default_factory=dict)
-    _moment: dict[object, Any] = field(default_factory=dict)
+    _moment: dict[object, Value] = field(default_factory=dict)
     _since: float = 0.0
 
     def write(self, path: Path, text: str | None) -> None:

@@ -15,16 +15,19 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MethodWrapperType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interpreter.base.paths import ruleset_roots, schema_folder
+from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
+from interpreter.language.grammar import Text
+from interpreter.language.parse import Trees
 from interpreter.reading.dependencies import Evidence, found_again
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class Request:
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
-    def kept(self) -> tuple[Any, Late, bytes] | None:
+    def kept(self) -> tuple[tuple[object, ...], Late, bytes] | None:
         """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is
         valid."""
         data = self.store.get(self.key)
@@ -56,11 +59,11 @@ class Request:
                 return None
             found_again(evidence)
             sources = _sources_in(files)
-            return _unpickled(now, sources), Late(late, sources), digest_of(bytes(index))
+            return _unpickled(now, sources.__getitem__), Late(late, sources), digest_of(bytes(index))
         except _WRONG:
             return None
 
-    def keep(self, now: Any, late: Any, evidence: Evidence) -> bytes | None:
+    def keep(self, now: object, late: object, evidence: Evidence) -> bytes | None:
         """Keeps what a game needs and the rest, if it is still what the files say; a digest of what was looked at."""
         if not evidence.steady:
             return None
@@ -80,8 +83,8 @@ class Late:
     def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
         self._data, self._sources = data, sources
 
-    def read(self) -> Any:
-        return _unpickled(self._data, self._sources)
+    def read(self) -> tuple[object, ...]:
+        return cast("tuple[object, ...]", _unpickled(self._data, self._sources.__getitem__))
 
 
 def request_for(
@@ -139,7 +142,7 @@ class Modules:
 # -- parsed texts ------------------------------------------------------------------------------------------------------
 
 
-class KeptTrees(dict[tuple[str, Any], Any]):
+class KeptTrees(Trees):
     """Cache of parsed rule texts between runs, by file.
 
     A file's trees are fetched when the first of its texts is asked for. Texts with mistakes are not kept.
@@ -148,7 +151,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
     def __init__(self, kept_in: Store) -> None:
         super().__init__()
         self._store = kept_in
-        self._of: dict[SourceFile, list[Any]] = {}
+        self._of: dict[SourceFile, list[tuple[str, Text | str, Value]]] = {}
         """By file what is kept of it: what a text was parsed as, the text, and its tree."""
         self._changed: set[SourceFile] = set()
 
@@ -162,7 +165,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
         self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
         return super().__contains__(key)
 
-    def __setitem__(self, key: tuple[str, Any], value: Any) -> None:
+    def __setitem__(self, key: tuple[str, Text | str], value: Value) -> None:
         super().__setitem__(key, value)
         file = _file_of(key)
         if file is not None and not value[1]:
@@ -183,10 +186,10 @@ class KeptTrees(dict[tuple[str, Any], Any]):
         self._store.put_all(entries)
         self._changed.clear()
 
-    def _fetched(self, file: SourceFile) -> list[Any]:
+    def _fetched(self, file: SourceFile) -> list[tuple[str, Text | str, Value]]:
         data = self._store.get(self._key(file))
         try:
-            return list(_unpickled(memoryview(data), _Same(file))) if data is not None else []
+            return list(_unpickled(memoryview(data), lambda number: file)) if data is not None else []
         except _WRONG:
             return []
 
@@ -204,7 +207,7 @@ class KeptValues:
     def get(self, file: SourceFile) -> Mapping | None:
         data = self._store.get(self._key(file))
         try:
-            found = _unpickled(memoryview(data), _Same(file)) if data is not None else None
+            found = _unpickled(memoryview(data), lambda number: file) if data is not None else None
         except _WRONG:
             return None
         return found
@@ -256,17 +259,7 @@ class KeptFits:
         return digest_of("fits", _asker())
 
 
-class _Same(list[SourceFile]):
-    """One file under every number."""
-
-    def __init__(self, file: SourceFile) -> None:
-        super().__init__([file])
-
-    def __getitem__(self, number: Any) -> Any:
-        return super().__getitem__(0)
-
-
-def _file_of(key: Any) -> SourceFile | None:
+def _file_of(key: Value) -> SourceFile | None:
     """The file of a text that was parsed; nothing for what has no place."""
     text = key[1]
     return None if isinstance(text, str) else text.span(0, 0).file
@@ -335,7 +328,7 @@ class _Pickler(pickle.Pickler):
         self._sources = sources
         self.dispatch_table = copyreg.dispatch_table | {SourceFile: self._source, MethodWrapperType: _table_of}
 
-    def _source(self, file: SourceFile) -> tuple[Any, tuple[int]]:
+    def _source(self, file: SourceFile) -> tuple[Callable[[int], SourceFile], tuple[int]]:
         return _source, self._sources.setdefault(id(file), (len(self._sources), file))[:1]
 
 
@@ -356,14 +349,14 @@ def _look_into(table: Any) -> Any:
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
+    def __init__(self, data: memoryview, source: Callable[[int], SourceFile]) -> None:
         super().__init__(io.BytesIO(data))
-        self._sources = sources
+        self._source = source
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """Classes of this package and a few plain ones. That entries are ours is made sure before; this is a fence."""
         if (module, name) == (_source.__module__, _source.__name__):
-            return self._sources.__getitem__
+            return self._source
         if module.startswith("interpreter.") or (module, name) in _OTHERS:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a ruleset")
@@ -376,14 +369,14 @@ _OTHERS = frozenset(
 )
 
 
-def _pickled(value: Any, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+def _pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
     file = io.BytesIO()
     _Pickler(file, sources).dump(value)
     return file.getvalue()
 
 
-def _unpickled(data: memoryview, sources: list[SourceFile]) -> Any:
-    return _Unpickler(data, sources).load()
+def _unpickled(data: memoryview, source: Callable[[int], SourceFile]) -> Value:
+    return _Unpickler(data, source).load()
 
 
 def _files(sources: dict[int, tuple[int, SourceFile]]) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from interpreter.base.source import Span
 from interpreter.engine.rules import Rules
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
@@ -82,7 +82,7 @@ def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
     if layer.form != "permits" or not isinstance(layer.body, tuple):
         return
     for index, line in enumerate(layer.body):
-        if isinstance(line, c.Requirement):
+        if isinstance(line, core.Requirement):
             yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
 
 
@@ -92,9 +92,9 @@ def _of_options(layer: RuleLayer) -> Iterator[Citation]:
         yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
 
 
-def options_of(body: object) -> list[c.Option]:
+def options_of(body: object) -> list[core.Option]:
     """The alternatives in a text, in the order in which they are written."""
-    return [node for node in descendants(body) if isinstance(node, c.Option)]
+    return [node for node in descendants(body) if isinstance(node, core.Option)]
 
 
 def _of_cases(ruleset: Rules, name: str, entry: Entry) -> Iterator[Citation]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, overload
+from typing import overload
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Turn
 from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
-from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.kernel.state import Frame, State, Value
+from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Named",
     "Option",
     "Options",
+    "choice_text",
     "decision_at",
     "decision_of",
     "named_at",
@@ -35,24 +37,29 @@ MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
 
 
+def choice_text(choice: Mapping[str, object]) -> str:
+    """A choice as one types it: `buy card=3 price=5`."""
+    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One concrete choice: the alternative and its values, by their public names."""
 
     do: str
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, Value], ...]
     code: Code
     site: OptionSite | None = field(default=None, repr=False, compare=False)
     """Where the game itself made it: there its code is surely what its names say."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         return {"do": self.do, **dict(self.values)}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         return self.as_dict()[name]
 
     def __str__(self) -> str:
-        return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
+        return choice_text(self.as_dict())
 
 
 class Named:
@@ -69,7 +76,7 @@ class Named:
         self.site: AskSite = machine.asks[index]
         seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
-        self.seat = seat.index if type(seat) is c.Local else None
+        self.seat = seat.index if type(seat) is core.Local else None
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
@@ -180,7 +187,7 @@ class Decision:
     """The option that the machine itself chose: it is legal, and need not be looked at again."""
     state: State
     """That of the game. No game stands here: with it every game would be part of a cycle."""
-    _context: dict[str, Any]
+    _context: dict[str, Json]
     listed: Options | None
     """Nothing before somebody has asked for them."""
 
@@ -198,18 +205,18 @@ class Decision:
         return self.site.ask.name
 
     @property
-    def frame(self) -> tuple[Any, ...]:
+    def frame(self) -> Frame:
         """The frame of the rule that asks."""
         try:
             return self._frame
         except AttributeError:
             frame = self.state.frame
             assert frame is not None
-            self._frame: tuple[Any, ...] = frame
+            self._frame: Frame = frame
             return frame
 
     @frame.setter
-    def frame(self, frame: tuple[Any, ...]) -> None:
+    def frame(self, frame: Frame) -> None:
         self._frame = frame
 
     @property
@@ -218,7 +225,7 @@ class Decision:
         return list(self.frame[1])
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Json]:
         try:
             return self._context
         except AttributeError:  # nobody has asked yet
@@ -303,7 +310,7 @@ def waiting(decision: Decision) -> Iterable[int]:
     at_once = decision.site.ask.at_once
     if at_once is None:
         return (decision.actor,)
-    assert isinstance(at_once, c.Local)
+    assert isinstance(at_once, core.Local)
     return dict.fromkeys(decision.frame[1][at_once.index])
 
 
@@ -311,11 +318,11 @@ def turned(decision: Decision, seat: int) -> Decision:
     """The same decision of another seat."""
     if decision.actor == seat:
         return decision
-    index, env, *rest = decision.frame
+    index, env, caller, into = decision.frame
     place = decision.named.seat
     assert place is not None
     other = Decision()
     other.turn = other.offered = other.listed = None
-    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
+    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), caller, into)
     other.named, other.state = decision.named, decision.state
     return other

@@ -22,19 +22,21 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.observation import Draw, shuffled
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.sight import may_see, reads_secrets
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
-from interpreter.kernel.effects import CHOICE, MARK, changes
-from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.kernel.effects import changes
+from interpreter.kernel.state import Record, Value
+from interpreter.language import core
 from interpreter.language.model import Group
 from interpreter.language.types import (
     BoolType,
@@ -80,9 +82,9 @@ class _Made(NamedTuple):
     decision: str
     alternative: str | None
     """Nothing where the choice is sealed."""
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, Json], ...]
     """Those that the seat knows."""
-    seen: Any
+    seen: object
     """What the seat was told of it and asked then; nothing where that does not matter."""
 
 
@@ -130,7 +132,7 @@ class Memory:
         self._parts: dict[int, int] | None = None
         self._left: dict[int, int] = {}
         self._holds: dict[int, tuple[int, ...]] = {}
-        self._read: list[tuple[Any, ...]] = []
+        self._read: list[Record] = []
         """The last record of the log that was read, and their number."""
         self._until = 0
         self.learn(game)
@@ -234,26 +236,29 @@ class Worlds:
         game = game.clone(log=True)
         while reads_secrets(game.table, game.state, seat):
             log = game.state.log
-            start = next((place for place in range(len(log) - 1, -1, -1) if log[place][0] == CHOICE), None)
+            start = next((place for place in range(len(log) - 1, -1, -1) if is_choice(log[place])), None)
             if start is None:
                 raise Undealt
-            revealed = revealed or any(record[0] == MARK and record[2] == "reveal" for record in log[start:])
+            revealed = revealed or reveals(log[start:])
             self.again.insert(0, self._made(game, start, revealed=revealed))
             game.undo()
         self.game = game
 
     def _made(self, game: Game, start: int, *, revealed: bool) -> _Made:
         """The last choice, as the seat knows it; with all that the seat came to see by it."""
-        _, site, _, actor, values, context, masks = record = game.state.log[start]
+        record = game.state.log[start]
+        choice = read(record)
+        assert isinstance(choice, Choice)
+        site, _, actor, values, context, masks = choice
         self._see(game)
         sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
         known = []
-        for choice, value, mask, public in zip(
+        for part, value, mask, public in zip(
             site.core.choices, values, masks[len(context) :], game.option_of(record).values, strict=True
         ):
             if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
                 known.append(public)
-                self.fixed.update(cards_in(value, choice.type, game.ruleset.model.records))
+                self.fixed.update(cards_in(value, part.type, game.ruleset.model.records))
         name = None if sealed else site.core.name
         return _Made(actor, site.ask.name, name, tuple(known), self._noticed(game, start))
 
@@ -270,7 +275,7 @@ class Worlds:
             for choice, value in zip(asked.site.options[number].core.choices, values, strict=True):
                 self.fixed.update(cards_in(value, choice.type, records))
 
-    def _noticed(self, game: Game, start: int) -> tuple[Any, ...]:
+    def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
         """Return what the seat was told since a record of the log, and asked now."""
         told = [
             (line.kind, line.name, line.text, line.values)
@@ -288,8 +293,8 @@ class Worlds:
         if asked is None or not asked.site.ask.kept:
             return
         ask, env = asked.site.ask, list(asked.frame[1])
-        assert isinstance(ask.seat, c.Local)
-        assert isinstance(ask.at_once, c.Local)
+        assert isinstance(ask.seat, core.Local)
+        assert isinstance(ask.at_once, core.Local)
         listed, order, *lists = ask.kept
         chosen = env[order]
         mine = [place for place, seat in enumerate(chosen) if seat == self.seat]
@@ -299,7 +304,7 @@ class Worlds:
         self.again = [_Made(seat, ask.name, None, (), None) for seat in chosen if seat != self.seat]
         if self.again:
             env[ask.seat.index] = env[ask.at_once.index][0]
-            self.game = self.game.stood_at((asked.frame[0], tuple(env), *asked.frame[2:]))
+            self.game = self.game.stood_at((asked.frame[0], tuple(env), asked.frame[2], asked.frame[3]))
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]

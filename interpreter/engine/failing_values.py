@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from interpreter.compiler.constants import Env
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import item_type
 
 __all__ = ["Because", "text_of"]
 
 
-def text_of(node: c.Core) -> str:
+def text_of(node: core.Core) -> str:
     """Return the source of a condition on one line."""
     return " ".join(node.span.text.split())
 
 
-def _nothing(node: c.Expression, env: Env) -> Iterable[str]:
+def _nothing(node: core.Expression, env: Env) -> Iterable[str]:
     return ()
 
 
@@ -32,40 +31,42 @@ class Because:
     nothing but a call of it.
     """
 
-    compile: Callable[[c.Expression], Callable[[State, Env], Any]]
+    compile: Callable[[core.Expression], Callable[[State, Env], Value]]
     state: State
     names: Names
-    said: Callable[[c.Expression, Env], Iterable[str]] = _nothing
+    said: Callable[[core.Expression, Env], Iterable[str]] = _nothing
 
-    def value(self, node: c.Expression, env: Env) -> Value:
+    def value(self, node: core.Expression, env: Env) -> Value:
         return self.compile(node)(self.state, env)
 
-    def text(self, node: c.Expression, env: Env) -> str:
+    def text(self, node: core.Expression, env: Env) -> str:
         """The value of an expression, as it is named."""
         return self.names.text(self.value(node, env), node.type)
 
-    def why_not(self, node: c.Expression, env: Env) -> Iterator[str]:
+    def why_not(self, node: core.Expression, env: Env) -> Iterator[str]:
         """The values that make a condition fail."""
         match node:
-            case c.Comparison(_, left, right):
+            case core.Comparison(_, left, right):
                 yield from self._values((left, right), env)
-            case c.MemberOf(item, items, _):
+            case core.MemberOf(item, items, _):
                 yield from self._values((item, items), env)
-            case c.Logic("and", left, right):
+            case core.Logic("and", left, right):
                 yield from self.why_not(right if self.value(left, env) else left, env)
-            case c.Logic("or", left, right):
+            case core.Logic("or", left, right):
                 yield from self.why_not(left, env)
                 yield from self.why_not(right, env)
-            case c.Negation(value):
+            case core.Negation(value):
                 yield self.names.frame("because.holds", text=text_of(value))
-            case c.Fold(variable, items, test, "all") if test is not None:
+            case core.Fold(variable, items, test, "all") if test is not None:
                 yield from self._first_that_fails(variable, items, test, env)
-            case c.CallRule() | c.CallBase():
+            case core.CallRule() | core.CallBase():
                 yield from self.said(node, env)
             case _:
                 return
 
-    def _first_that_fails(self, variable: int, items: c.Expression, test: c.Expression, env: Env) -> Iterator[str]:
+    def _first_that_fails(
+        self, variable: int, items: core.Expression, test: core.Expression, env: Env
+    ) -> Iterator[str]:
         of = item_type(items.type)
         for item in self.value(items, env):
             env[variable] = item
@@ -74,7 +75,7 @@ class Because:
                 yield from self.why_not(test, env)
                 return
 
-    def _values(self, nodes: Iterable[c.Expression], env: Env) -> Iterator[str]:
+    def _values(self, nodes: Iterable[core.Expression], env: Env) -> Iterator[str]:
         for node in nodes:
-            if not isinstance(node, c.Const | c.MakeList):
+            if not isinstance(node, core.Const | core.MakeList):
                 yield self.names.frame("because.is", text=text_of(node), value=self.text(node, env))

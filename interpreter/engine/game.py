@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import index
-from typing import Any, SupportsIndex
+from typing import SupportsIndex, TypeAlias
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import (
@@ -22,11 +23,12 @@ from interpreter.engine.decision import (
 )
 from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.scripted_outcomes import scripted
+from interpreter.engine.saves import Origin
+from interpreter.engine.scripted_outcomes import Outcomes, scripted
 from interpreter.engine.views import Line, Spoken, lines_of, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Frame, Record, State, Value
 
 __all__ = ["Game", "Result", "new_game", "places_of"]
 
@@ -52,10 +54,13 @@ class _Begun:
 
     table: Table
     machine: CompiledMachine
-    origin: dict[str, Any]
+    origin: Origin
 
 
 _new = object.__new__
+Made: TypeAlias = "tuple[Made, int, int, Code] | None"
+"""The choices since a game began, the last one in front: those before it, the seat, the stretch that asked, and the
+option's code."""
 
 
 class Game:
@@ -65,16 +70,14 @@ class Game:
     """Where shuffles and draws come from."""
     decision: Decision | None
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
-    _made: Any = None
-    """The choices since the game began, the last one in front: those before it, the seat, the stretch that asked, and
-    the option's code."""
+    _made: Made = None
 
     def __init__(
         self,
         table: Table,
         state: State,
         chance: ChanceSource,
-        origin: dict[str, Any],
+        origin: Origin,
     ) -> None:
         self._begun = _Begun(table, table.machine, origin)
         self.state = state
@@ -101,7 +104,7 @@ class Game:
         return self.machine.constants.settings
 
     @property
-    def origin(self) -> dict[str, Any]:
+    def origin(self) -> Origin:
         """Return how the game began, beside settings: players, seed and scripted outcomes of chance."""
         return self._begun.origin
 
@@ -117,15 +120,15 @@ class Game:
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
 
     @classmethod
-    def begin(cls, table: Table, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> Game:
+    def begin(cls, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
         game = cls.seated(table, seed, chance)
         game.start()
         return game
 
     @classmethod
-    def seated(cls, table: Table, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> Game:
+    def seated(cls, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
         """A game before its set-up, for who begins it in another way."""
-        origin: dict[str, Any] = {"players": table.seats, "seed": seed}
+        origin: Origin = {"players": table.seats, "seed": seed}
         if isinstance(chance, Mapping):
             origin["chance"] = dict(chance)
         elif isinstance(chance, Scripted):
@@ -145,7 +148,7 @@ class Game:
         self._ask()
 
     @staticmethod
-    def _source(rules: Rules, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> ChanceSource:
+    def _source(rules: Rules, seed: int, chance: ChanceSource | Outcomes | None) -> ChanceSource:
         if chance is None:
             return Seeded(seed)
         if isinstance(chance, Mapping):
@@ -206,7 +209,7 @@ class Game:
                 assert first is not None
                 self.decision, state.frame = first, first.frame
 
-    def accepts(self, choice: Option | Mapping[str, Any], by: int | None = None) -> bool:
+    def accepts(self, choice: Option | Mapping[str, object], by: int | None = None) -> bool:
         """Return whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
         try:
             with self._turned_to(by):
@@ -215,13 +218,13 @@ class Game:
             return False
         return True
 
-    def offered(self, choice: Option | Mapping[str, Any]) -> Option:
+    def offered(self, choice: Option | Mapping[str, object]) -> Option:
         """The option of a choice by its public names. Raises :class:`IllegalMove`."""
         code = self._legal(choice)
         assert self.decision is not None
         return self.decision.option(code)
 
-    def apply(self, choice: Option | Mapping[str, Any], by: int | None = None) -> None:
+    def apply(self, choice: Option | Mapping[str, object], by: int | None = None) -> None:
         """Makes a choice and goes on to the next decision. Where seats choose at once, ``by`` may be any that has not
         chosen. Raises :class:`IllegalMove`, which changes nothing, or :class:`RuleFailure`, after which the state is as
         before the choice."""
@@ -256,11 +259,11 @@ class Game:
             and self.machine.accepts(self.state, number, values)
         )
 
-    def _legal(self, choice: Option | Mapping[str, Any]) -> Code:
+    def _legal(self, choice: Option | Mapping[str, object]) -> Code:
         return legal_choice(self.table, self.decision, choice)
 
     @property
-    def choices(self) -> list[tuple[int, dict[str, Any]]]:
+    def choices(self) -> list[tuple[int, dict[str, Json]]]:
         """All choices since the game began: the seat and the choice."""
         found = []
         made = self._made
@@ -277,7 +280,7 @@ class Game:
         _, _, index, code = self._made
         return named_at(self.table, index).option(code)
 
-    def option_of(self, record: tuple[Any, ...]) -> Option:
+    def option_of(self, record: Record) -> Option:
         """The option that the record of a choice tells of."""
         _, site, frame, _, values, *_ = record
         named = named_at(self.table, frame[0])
@@ -332,7 +335,7 @@ class Game:
             state.log = self.state.log[:]
         return copy
 
-    def stood_at(self, frame: Any) -> Game:
+    def stood_at(self, frame: Frame) -> Game:
         """A copy, without its log, that stands at another frame of the same decision."""
         copy = self.clone()
         copy.state.leave()
@@ -374,7 +377,7 @@ class Game:
 
     # --- what may be seen
 
-    def view(self, player: int | None = None) -> dict[str, Any]:
+    def view(self, player: int | None = None) -> dict[str, Value]:
         """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
         is no such seat."""
         self._check_seat(player)
@@ -386,7 +389,7 @@ class Game:
         self._check_seat(player)
         return lines_of(self.table, self.state, player, language)
 
-    def value(self, text: str, player: int | None = None) -> Any:
+    def value(self, text: str, player: int | None = None) -> Value:
         """The value of an expression of the rule language now, as plain data: `count(seats)`.
 
         Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and
@@ -421,8 +424,8 @@ def new_game(
     rules: Rules,
     players: int,
     seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
-    chance: ChanceSource | Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
+    chance: ChanceSource | Outcomes | None = None,
 ) -> Game:
     """A game at its first decision: see :meth:`~interpreter.engine.ruleset.Ruleset.new_game`."""
     players, seed = _whole("players", players), _whole("seed", seed)

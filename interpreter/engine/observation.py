@@ -4,8 +4,8 @@ are others, are dealt elsewhere."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.sight import look_alike, seen_by
@@ -18,7 +18,7 @@ Draw = Callable[[int], int]
 """Gives a number from 0 up to another."""
 
 
-def shown(game: Game, player: int | None) -> dict[str, Any]:
+def shown(game: Game, player: int | None) -> dict[str, Value]:
     """The view and the boards, as the player may see them; what the end of a game shows is open to all."""
     seen = seen_by(game.table, game.state, player)
     boards = [each for each in game.ruleset.model.boards if each.when != "end of game"]
@@ -29,7 +29,7 @@ def shown(game: Game, player: int | None) -> dict[str, Any]:
     }
 
 
-def shown_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | None:
+def shown_apart(game: Game, other: Game, player: int) -> tuple[str, object, object] | None:
     """The first of all that two games at one table show a player that is not the same. Boards and views are worked out
     over what the player sees: where that is the same, only the decision can be told apart."""
     if look_alike(game.table, game.state, other.state, player):
@@ -39,16 +39,16 @@ def shown_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | 
     return _first_apart(shown(game, player), shown(other, player))
 
 
-def known_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | None:
+def known_apart(game: Game, other: Game, player: int) -> tuple[str, object, object] | None:
     """The same for two games that wait for a decision, with what is known of that."""
     return shown_apart(game, other, player) or _first_apart(_asked_of(game, player), _asked_of(other, player))
 
 
-def _first_apart(mine: dict[str, Any], theirs: dict[str, Any]) -> tuple[str, Any, Any] | None:
+def _first_apart(mine: dict[str, object], theirs: dict[str, object]) -> tuple[str, object, object] | None:
     return next(((what, value, theirs[what]) for what, value in mine.items() if value != theirs[what]), None)
 
 
-def _asked_of(game: Game, player: int) -> dict[str, Any]:
+def _asked_of(game: Game, player: int) -> dict[str, object]:
     decision = game.decision
     mine = decision is not None and decision.actor == player
     return {
@@ -57,7 +57,7 @@ def _asked_of(game: Game, player: int) -> dict[str, Any]:
     }
 
 
-def _options(decision: Decision) -> list[dict[str, Any]]:
+def _options(decision: Decision) -> list[dict[str, Json]]:
     return [option.as_dict() for option in decision.options[:300]]
 
 

@@ -20,7 +20,7 @@ from interpreter.compiler.unused import unused
 from interpreter.engine.failing_values import Because
 from interpreter.engine.setup import Setup, default_settings, set_up
 from interpreter.engine.values import Names
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.check import check
 from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
@@ -231,7 +231,7 @@ def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
                 found.append(_broken(law, message, composition))
                 continue
             broken.append(law)
-            reads = any(isinstance(node, c.PlayerCount) for node in descendants(law.condition))
+            reads = any(isinstance(node, core.PlayerCount) for node in descendants(law.condition))
             which = f" with {table.machine.constants.counting} players" if reads else ""
             message = f"`{law.table}` breaks this law{which}{told and ': '}{told}"
             found.append(_broken(law, message, composition))
@@ -255,8 +255,8 @@ def _check_defaults(model: Model, table: Setup, people: int) -> Iterator[Diagnos
         rule = model.rules.get(setting.check or "")
         if rule is None or setting.default is None:
             continue
-        default = c.Const(setting.default, type=setting.type)
-        passes = table.machine.expressions.compile(c.CallRule(rule.name, (default,), type=BOOL))
+        default = core.Const(setting.default, type=setting.type)
+        passes = table.machine.expressions.compile(core.CallRule(rule.name, (default,), type=BOOL))
         try:
             if passes(table.first, []):
                 continue

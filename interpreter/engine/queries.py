@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
@@ -42,7 +41,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
 
 def literal(rules: Rules, value: Value, type_: Type) -> str | None:
     """The value as rule text that means it where its type is wanted; nothing where there is no such text."""
-    public: Any = rules.names.public(value, type_)
+    public: Value = rules.names.public(value, type_)
     if value is None:
         return "none"
     match type_:

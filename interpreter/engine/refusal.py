@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.messages import frame
@@ -17,7 +16,7 @@ from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, IntType
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
@@ -55,7 +54,7 @@ class IllegalMove(Exception):
 
 
 def legal_choice(
-    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
     number, values = decoded(table, decision, choice, language)
@@ -72,15 +71,15 @@ def legal_choice(
 
 
 def decoded(
-    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
     if decision is None:
         raise IllegalMove(frame(language, "refused.over"), [])
     if isinstance(choice, Mapping):
-        given = dict(choice)
+        given: dict[str, object] = dict(choice)
     elif hasattr(choice, "as_dict"):
-        given = choice.as_dict()
+        given = {**choice.as_dict()}
     else:
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
@@ -95,7 +94,7 @@ def _offered_cards(
     """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
     cards, choices = table.rules.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
-    keyless = [isinstance(c.type, CardType) and v is not None and not cards[v].is_named for c, v in pairs]
+    keyless = [isinstance(choice.type, CardType) and v is not None and not cards[v].is_named for choice, v in pairs]
     if not any(keyless):
         return values
 
@@ -109,7 +108,7 @@ def _offered_cards(
     return next((offered for offered in offers if alike(offered)), values)
 
 
-def _decode(spoken: Spoken, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
+def _decode(spoken: Spoken, site: AskSite, given: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
     name = given.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:
@@ -165,7 +164,7 @@ def _first_failing(
     return []
 
 
-def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
+def domain_text(names: Names, found: Sequence[Value] | range, choice: core.Choice) -> str:
     """Describe the allowed values; of many, the first ones."""
     if isinstance(found, range):
         ends = {"low": found.start, "high": found.stop - 1}
@@ -180,7 +179,7 @@ def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
     return names.frame("refused.one_of", items=", ".join(shown) + more)
 
 
-def _failing(names: Spoken, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
+def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
     """The condition itself, or, where it is a verdict, the lines of it that fail."""
     said = _below(names, node, env)
     if said:
@@ -194,7 +193,7 @@ def because_of(table: Table, state: State) -> Because:
 
     names = Spoken(table, state, "en")
 
-    def said(node: c.Expression, env: Env) -> list[str]:
+    def said(node: core.Expression, env: Env) -> list[str]:
         return [str(reason) for reason in _below(names, node, env)]
 
     return Because(table.machine.expressions.compile, state, names, said)
@@ -214,7 +213,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
     for line in layer.body:
-        assert isinstance(line, c.Requirement)
+        assert isinstance(line, core.Requirement)
         test = compile_(line.test)
         if line.bind is not None:
             env[line.bind] = test(state, env)
@@ -230,9 +229,9 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     return reasons
 
 
-def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
+def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reason]:
     """Return the reasons of another verdict if a condition only calls it."""
-    if not isinstance(node, c.CallBase | c.CallRule):
+    if not isinstance(node, core.CallBase | core.CallRule):
         return []
     table, state = names.table, names.state
     target = table.rules.program.target(node)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from interpreter.base.plain_data import Json, Value
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
@@ -45,7 +44,7 @@ class _Different(Exception):
     """A choice of a save that cannot be made again."""
 
 
-def _make(game: Game, number: int, choice: dict[str, Any]) -> None:
+def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
     """Makes a choice of a save."""
     decision = game.decision
     if decision is None:
@@ -60,7 +59,7 @@ def _make(game: Game, number: int, choice: dict[str, Any]) -> None:
         raise _Different(f"choice {number} is refused: {error}") from None
 
 
-def _check_state(game: Game, state: Any) -> None:
+def _check_state(game: Game, state: Json) -> None:
     """The state of a save is the one that its choices lead to."""
     mine = state_of(game.ruleset, game.state)
     if state == mine:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
@@ -40,9 +41,9 @@ class Table:
     first: State
     seats: int
     census: Census
-    options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+    options: dict[int, Value] = field(default_factory=dict, repr=False, compare=False)
     """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
-    sights: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    sights: dict[int | None, Value] = field(default_factory=dict, repr=False, compare=False)
     """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
 
 
@@ -58,7 +59,7 @@ class Rules:
     program: Program = field(repr=False)
     statements: dict[str, Statement] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = ()
-    _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
     _looked_at: bytes | None = field(default=None, repr=False, compare=False)
     """A digest of all that the load looked at, where the cache knows it."""
 
@@ -160,7 +161,7 @@ class Rules:
             reason = f": {allowed.otherwise}" if allowed.otherwise else ""
             raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
+    def settings(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Public settings as the game holds them, defaults filled in."""
         values = default_settings(self.model)
         for name, public in given.items():
@@ -170,7 +171,7 @@ class Rules:
     def has_setting(self, name: str) -> bool:
         return name in self.model.settings or name in self.model.interpretations
 
-    def _setting(self, name: str, public: Any) -> Value:
+    def _setting(self, name: str, public: object) -> Value:
         setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
         if doubt is not None:
@@ -196,7 +197,7 @@ class Rules:
         return value
 
 
-def _items(text: str, of: Type) -> list[Any]:
+def _items(text: str, of: Type) -> list[Json]:
     """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
     the inner ones have a minus between their items, and a number alone means so many empty ones."""
     if isinstance(of, CollectionType):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.engine.cache import Late, kept_trees, request_for
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.rules import Rules
+from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.kernel.chance import ChanceSource
 from interpreter.language.model import Model
 from interpreter.reading.dependencies import noted
@@ -36,12 +37,12 @@ class Ruleset(Rules):
 
     _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
 
-    def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def parts(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
         """Return the parts to store: what a game needs, and what is loaded on demand."""
         return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
 
     @classmethod
-    def kept(cls, now: tuple[Any, ...], late: Late) -> Ruleset:
+    def kept(cls, now: tuple[object, ...], late: Late) -> Ruleset:
         """A ruleset from the cache, of which some fields are still to be read."""
         ruleset = cls.__new__(cls)
         vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _taking={}, _late=late)
@@ -49,7 +50,7 @@ class Ruleset(Rules):
 
     if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             """A field that is still to be read; only then is it missing."""
             late = vars(self).get("_late")
             if name not in _LATE or late is None:
@@ -70,8 +71,8 @@ class Ruleset(Rules):
         self,
         players: int,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
-        chance: ChanceSource | Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+        chance: ChanceSource | Outcomes | None = None,
     ) -> Game:
         """A game at its first decision, with the overlay that the edition names for so many players.
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
+from interpreter.base.plain_data import Json, Value
 from interpreter.engine.rules import Rules, Table
-from interpreter.kernel.state import State, as_json
+from interpreter.engine.scripted_outcomes import Outcomes
+from interpreter.kernel.state import Frame, State, as_json
 
 __all__ = ["played", "save_of", "state_of", "text_of"]
 
@@ -19,12 +21,38 @@ MAXIMUM_SAVE = 50_000_000
 """A text with more characters is not read."""
 
 
+class Origin(TypedDict):
+    """How a game began, beside settings: players, seed and scripted outcomes of chance."""
+
+    players: int
+    seed: int
+    chance: NotRequired[Outcomes]
+
+
+class StateData(TypedDict):
+    """A state, to be written."""
+
+    cells: list[Json]
+    frame: Json
+
+
+class Save(Origin):
+    """A saved game, as read: what leads to its state has been looked at, and no more."""
+
+    digest: str
+    settings: NotRequired[dict[str, Json]]
+    choices: list[dict[str, Value]]
+    ruleset: NotRequired[Json]
+    overlays: NotRequired[Json]
+    state: NotRequired[Json]
+
+
 def text_of(
     table: Table,
     state: State,
     decision: str | None,
-    origin: Mapping[str, Any],
-    choices: Iterable[tuple[int, Mapping[str, Any]]],
+    origin: Origin,
+    choices: Iterable[tuple[int, Mapping[str, Json]]],
 ) -> str:
     """A game as text: where it comes from, its choices, its state; ``decision`` is the one that it waits for."""
     saved = {
@@ -41,10 +69,10 @@ def text_of(
     return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
 
 
-def _settings_of(table: Table) -> dict[str, Any]:
+def _settings_of(table: Table) -> dict[str, Json]:
     """The settings by their public names."""
     model, names, values = table.rules.model, table.rules.names, table.machine.constants.settings
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for name, setting in model.settings.items():
         if values[name] is not None:
             found[name] = names.public(values[name], setting.type)
@@ -53,11 +81,11 @@ def _settings_of(table: Table) -> dict[str, Any]:
     return found
 
 
-def state_of(rules: Rules, state: State) -> dict[str, Any]:
+def state_of(rules: Rules, state: State) -> StateData:
     return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(rules, state.frame)}
 
 
-def _frame_of(rules: Rules, frame: Any) -> Any:
+def _frame_of(rules: Rules, frame: Frame | None) -> Json:
     """A frame and those of its callers, each with its stretch by a name that does not hang on their order."""
     if frame is None:
         return None
@@ -71,14 +99,14 @@ def _stretch_id(rules: Rules, index: int) -> str:
     return stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
 
 
-def played(saved: Mapping[str, Any]) -> str:
+def played(saved: Save) -> str:
     """Of what a save is, in words."""
     overlays = saved.get("overlays")
     listed = [f"`{overlay}`" for overlay in overlays] if isinstance(overlays, list) else []
     return " with ".join([f"`{saved.get('ruleset')}`", *([", ".join(listed)] if listed else [])])
 
 
-def save_of(text: str) -> dict[str, Any]:
+def save_of(text: str) -> Save:
     """Validate the content of a save."""
     if not isinstance(text, str):
         raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
@@ -102,8 +130,8 @@ def save_of(text: str) -> dict[str, Any]:
     chance = saved.get("chance", {})
     if not isinstance(chance, dict) or not all(isinstance(outcomes, list) for outcomes in chance.values()):
         raise ValueError("this save is damaged: `chance` is not outcomes by name")
-    return saved
+    return cast(Save, saved)
 
 
-def _is_choice(choice: Any) -> bool:
+def _is_choice(choice: object) -> bool:
     return isinstance(choice, dict) and isinstance(choice.get("by"), int) and isinstance(choice.get("do"), str)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, Type, item_type
 from interpreter.language.walk import descendants
 
-__all__ = ["chance_types", "scripted"]
+__all__ = ["Outcomes", "chance_types", "scripted"]
+
+Outcomes = Mapping[str, Sequence[object]]
+"""For each named chance what comes of its uses, one after another: an item, or the first ones of what is shuffled."""
 
 
-def scripted(rules: Rules, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
+def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
     """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
     types = chance_types(rules)
     found: dict[str, list[Value]] = {}
@@ -33,9 +35,11 @@ def scripted(rules: Rules, outcomes: Mapping[str, Any], then: ChanceSource | Non
             )
         values: list[Value] = []
         for entry in entries:
-            if shuffle and not isinstance(entry, list | tuple):
-                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
-            items = entry if shuffle else [entry]
+            items: Sequence[object] = [entry]
+            if shuffle:
+                if not isinstance(entry, list | tuple):
+                    raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
+                items = entry
             try:
                 held = tuple(rules.names.value(item, type_) for item in items)
             except ValueError as error:
@@ -53,9 +57,9 @@ def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
     found: dict[str, tuple[bool, Type]] = {}
     for layer in rules.program.reach.procedures.values():
         for node in descendants(layer.body):
-            if not isinstance(node, c.Shuffles | c.Picks):
+            if not isinstance(node, core.Shuffles | core.Picks):
                 continue
-            drawn = node.zone if isinstance(node, c.Shuffles) else node.items
+            drawn = node.zone if isinstance(node, core.Shuffles) else node.items
             if (of := item_type(drawn.type)) is not None:
-                found[node.chance] = (isinstance(node, c.Shuffles), of)
+                found[node.chance] = (isinstance(node, core.Shuffles), of)
     return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.constants import Constants
@@ -190,8 +189,8 @@ def _is_unit(model: Model, group: Group) -> bool:
             return isinstance(group.type, StockType)
 
 
-def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
-    statics: dict[str, Any] = {
+def _statics(model: Model, roles: list[str]) -> dict[str, Sequence[Value]]:
+    statics: dict[str, Sequence[Value]] = {
         "seat.counts": tuple(model.roles[role].counts for role in roles),
         "seat.role": tuple(list(model.roles).index(role) for role in roles),
         "seat.number": tuple(range(len(roles))),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.secrecy import is_visible
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
@@ -55,7 +55,7 @@ class Veil:
         raise Unseen
 
 
-def _look(*_: Any) -> NoReturn:
+def _look(*_: object) -> NoReturn:
     raise Unseen
 
 
@@ -181,21 +181,26 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     return all(cell in mine or cell in hidden for cell in differing)
 
 
-def compiled(table: Table, state: State, tree: c.Expression, player: int | None) -> Evaluate:
+def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:
     """An expression, ready to be worked out over the state as a player sees it: the open back of a hidden top card is
     seen where its rule is asked about ``first`` of the zone."""
     model, expressions = table.rules.model, table.machine.expressions
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)
 
-    def opened(node: Any) -> Any:
+    def opened(node: object) -> object:
         match node:
-            case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(name, None)),)),)):
+            case core.CallRule(rule, (core.Builtin("first", (core.Read(core.Cell(name, None)),)),)):
                 group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
                 shows = group.top_shows
-                if isinstance(shows, c.CallRule) and shows.rule == rule and isinstance(group.type, ZoneType) and held:
+                if (
+                    isinstance(shows, core.CallRule)
+                    and shows.rule == rule
+                    and isinstance(group.type, ZoneType)
+                    and held
+                ):
                     value = expressions.compile(shows)(state, [held[0]])
-                    return c.Const(value, type=node.type, span=node.span)
+                    return core.Const(value, type=node.type, span=node.span)
             case _:
                 pass
         return node
@@ -207,13 +212,13 @@ def compiled(table: Table, state: State, tree: c.Expression, player: int | None)
 def _backs(model: Model) -> frozenset[str]:
     """The rules of open backs."""
     found = (group.top_shows for group in model.groups.values())
-    return frozenset(shows.rule for shows in found if isinstance(shows, c.CallRule))
+    return frozenset(shows.rule for shows in found if isinstance(shows, core.CallRule))
 
 
-def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
+def _asks_for_backs(model: Model, tree: core.Expression) -> bool:
     """Return whether the rule of an open back is asked about a card."""
     backs = _backs(model)
-    return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
+    return bool(backs) and any(isinstance(node, core.CallRule) and node.rule in backs for node in descendants(tree))
 
 
 def seen_by(table: Table, state: State, player: int | None) -> State:
@@ -237,7 +242,7 @@ class Held(NamedTuple):
     seen: bool
 
 
-def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int]]:
+def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int | None]]:
     """The procedures under way from the one that asks: the stretch, the locals, and the one that waits for a value."""
     stretches, frame = table.rules.program.stretches, state.frame
     while frame is not None:

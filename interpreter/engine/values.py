@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
@@ -50,7 +49,7 @@ class Names:
         beside = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
         self._seats = {people + i: role.name for i, role in enumerate(beside) if role.seats == 1 and people}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
-        self._cards: dict[Any, list[int]] = {}
+        self._cards: dict[Value, list[int]] = {}
         for index in range(len(model.cards)):
             self._cards.setdefault(self.card(index), []).append(index)
 
@@ -71,7 +70,7 @@ class Names:
             return self.model.phases
         return self.model.kinds[kind].members
 
-    def public(self, value: Value, type_: Type) -> Any:
+    def public(self, value: Value, type_: Type) -> Value:
         """A value as others name it."""
         if value is None:
             return None
@@ -160,7 +159,7 @@ class Names:
         phrase = self.model.says.get(name, {}).get("en")
         return "".join(map(str, phrase.parts)) if phrase and all(isinstance(p, str) for p in phrase.parts) else ""
 
-    def value(self, public: Any, type_: Type) -> Value:
+    def value(self, public: object, type_: Type) -> Value:
         """A public value as the game holds it; ``ValueError`` says in words what is wrong."""
         if public is None:
             if type_.optional:
@@ -212,7 +211,7 @@ class Names:
             case _:
                 raise ValueError(f"got {public!r}, want {type_text(self.model, type_)}")
 
-    def _one_of(self, public: Any, names: tuple[str, ...] | list[str], type_: Type) -> int:
+    def _one_of(self, public: object, names: tuple[str, ...] | list[str], type_: Type) -> int:
         if isinstance(public, str) and public in names:
             return names.index(public)
         from interpreter.base.suggest import did_you_mean
@@ -222,14 +221,14 @@ class Names:
         wanted = type_text(self.model, type_)
         raise ValueError(f"got {public!r}, want {'an' if wanted[0] in 'aeiou' else 'a'} {wanted}{known}")
 
-    def _card(self, public: Any, type_: CardType) -> int:
+    def _card(self, public: object, type_: CardType) -> int:
         found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
         fitting = [card for card in found if type_.name in ("", self.model.cards[card].kind)]
         if not fitting:
             raise ValueError(f"got {public!r}, want a {type_.sure}")
         return fitting[0]
 
-    def _bag(self, public: Any, type_: BagType) -> Value:
+    def _bag(self, public: object, type_: BagType) -> Value:
         members = self.members(type_.name)
         if not isinstance(public, dict):
             raise ValueError(f"got {public!r}, want numbers by kind")

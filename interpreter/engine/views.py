@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
+from interpreter.base.source import Span
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.builtin_functions import dealt_lengths
-from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import decision_at, others_at
+from interpreter.engine.log_records import Choice, Event, Mark, is_choice, read
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
 from interpreter.engine.values import Names
-from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
-from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.kernel.effects import put_back
+from interpreter.kernel.state import Record, State, Value
+from interpreter.language import core
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
 from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
@@ -51,10 +53,10 @@ class Line:
     ``kind`` is choice, event or mark; ``name`` is ``decision.alternative``, the event's name or the moment.
     """
 
-    kind: str
+    kind: Literal["choice", "event", "mark"]
     name: str
     text: str
-    values: dict[str, Any]
+    values: dict[str, Value]
     actor: int | None = None
     rule: str = ""
     cites: tuple[str, ...] = ()
@@ -115,7 +117,7 @@ def numbered_lines(
     for record, line in _told(table, state, start, player, language):
         if id(record) in numbers:  # a sealed choice that is told again
             yield numbers[id(record)], line
-        elif record[0] == CHOICE:
+        elif is_choice(record):
             choices, following = choices + 1, 0
             numbers[id(record)] = str(choices)
             yield str(choices), line
@@ -124,41 +126,37 @@ def numbered_lines(
             yield f"{choices}.{following}", line
 
 
-def _told(
-    table: Table, state: State, start: int, player: int | None, language: str
-) -> Iterator[tuple[tuple[Any, ...], Line]]:
+def _told(table: Table, state: State, start: int, player: int | None, language: str) -> Iterator[tuple[Record, Line]]:
     """Each record of the log that is told, with its line."""
-    waiting: list[tuple[Any, ...]] = []
+    waiting: list[tuple[Record, Choice]] = []
     for place, record in enumerate(state.log[start:], start):
-        if record[0] == CHOICE:
-            hidden = record[1].ask.sealed and player != record[3]
-            if hidden:
-                waiting.append(record)
-            yield record, _choice(table, state, record, player, language, hidden=hidden)
-        elif record[0] == NOTE:
-            yield record, _event(table, state, record, player, language)
-        elif record[0] == MARK:
-            if record[2] == "reveal":
-                yield from (
-                    (sealed, _choice(table, state, sealed, player, language, revealed=True)) for sealed in waiting
-                )
+        match read(record):
+            case Choice() as choice:
+                hidden = choice.option.ask.sealed and player != choice.actor
+                if hidden:
+                    waiting.append((record, choice))
+                yield record, _choice(table, state, choice, player, language, hidden=hidden)
+            case Event() as event:
+                yield record, _event(table, state, event, player, language)
+            case Mark(word="reveal"):
+                for sealed, choice in waiting:
+                    yield sealed, _choice(table, state, choice, player, language, revealed=True)
                 waiting = []
-            else:
-                yield record, _mark(table, state, record, place, language)
+            case Mark() as mark:
+                yield record, _mark(table, state, mark, place, language)
 
 
 def _choice(
     table: Table,
     state: State,
-    record: tuple[Any, ...],
+    choice: Choice,
     player: int | None,
     language: str,
     *,
     hidden: bool = False,
     revealed: bool = False,
 ) -> Line:
-    _, site, _, actor, values, context, seen = record
-    assert isinstance(site, OptionSite)
+    site, _, actor, values, context, seen = choice
     decision, option = site.ask.name, site.core.name
     key = f"{decision}.{option}"
     types = [t for _, t in table.rules.model.alternatives[key]]
@@ -184,9 +182,9 @@ def _plain_choice(
     state: State,
     actor: int,
     option: str,
-    public: dict[str, Any],
+    public: dict[str, Json],
     names: list[str],
-    context: Any,
+    context: tuple[Value, ...],
     language: str,
 ) -> str:
     chosen = names[1 + len(context) :]
@@ -194,8 +192,8 @@ def _plain_choice(
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
-def _event(table: Table, state: State, record: tuple[Any, ...], player: int | None, language: str) -> Line:
-    _, span, name, seen, *values = record
+def _event(table: Table, state: State, happened: Event, player: int | None, language: str) -> Line:
+    span, name, seen, values = happened
     event = table.rules.model.events[name]
     names, types = list(event.fields), list(event.fields.values())
     may = [may_see(mask, player) for mask in seen]
@@ -206,20 +204,20 @@ def _event(table: Table, state: State, record: tuple[Any, ...], player: int | No
     return Line("event", name, text, public, None, layer[0], layer[1], str(span))
 
 
-def rule_at(table: Table, span: Any) -> tuple[str, tuple[str, ...]]:
+def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
     """The rule in whose text a place lies, and the statements that it follows."""
     layer = table.rules.program.layer_at(span)
     return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
-def _mark(table: Table, state: State, record: tuple[Any, ...], place: int, language: str) -> Line:
-    word, number = record[2:4]
-    edge, _, of = word.partition(" of ")
-    phrase = table.rules.model.says.get(of) if edge == "start" else None
+def _mark(table: Table, state: State, mark: Mark, place: int, language: str) -> Line:
+    phrase = table.rules.model.says.get(mark.begins)
     text = _say(table, state, phrase, [], [], [], language)
+    of = mark.word.partition(" of ")[2]
     rule = table.rules.model.rules.get(of)
-    cites = _cites_of_phase(table, state, rule, place) if rule is not None and edge == "start" else ()
-    return Line("mark", word, text, {"number": number}, None, of if rule else "", table.rules.own_cites(cites))
+    cites = _cites_of_phase(table, state, rule, place) if rule is not None and mark.begins else ()
+    values = {"number": mark.number}
+    return Line("mark", mark.word, text, values, None, of if rule else "", table.rules.own_cites(cites))
 
 
 def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -> tuple[str, ...]:
@@ -233,7 +231,7 @@ def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -
             if not table.machine.expressions.compile(layer.when)(then, [None] * layer.local_count):
                 continue
         cites[:0] = layer.cites
-        if not any(isinstance(node, c.CallBase) for node in descendants(layer.body)):
+        if not any(isinstance(node, core.CallBase) for node in descendants(layer.body)):
             break
     return tuple(dict.fromkeys(cites))
 
@@ -247,7 +245,7 @@ def _state_at(state: State, place: int) -> State:
     return then
 
 
-def _public(table: Table, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
+def _public(table: Table, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Json]:
     return {
         name: table.rules.names.public(value, type_) if allowed else None
         for name, value, type_, allowed in zip(names, values, types, may, strict=True)
@@ -276,8 +274,8 @@ def _say(
     )
 
 
-def _part(table: Table, state: State, part: c.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
-    if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
+def _part(table: Table, state: State, part: core.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
+    if hidden and any(isinstance(node, core.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     table.machine.meter.refill()
     return _shown(spoken, table.machine.expressions.closure(part), part.type, state, env)
@@ -330,17 +328,17 @@ def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list
         return HIDDEN
 
 
-def view_of(table: Table, state: State, player: int | None) -> dict[str, Any]:
+def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     """The state by public names, without what the player may not see."""
     model, names = table.rules.model, table.rules.names
     layout, cells = table.machine.constants.layout, state.cells
-    view: dict[str, Any] = {
+    view: dict[str, Value] = {
         "round": cells[layout.base["round"]],
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
         **asked(table, state, player),
     }
     veiled = veils(table, state, player)
-    seats: list[dict[str, Any]] = [{} for _ in table.machine.constants.seats]
+    seats: list[dict[str, Json]] = [{} for _ in table.machine.constants.seats]
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
@@ -366,7 +364,7 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Any]:
     return view
 
 
-def asked(table: Table, state: State, player: int | None) -> dict[str, Any]:
+def asked(table: Table, state: State, player: int | None) -> dict[str, Json]:
     """Return the pending decision and the procedures that lead to it, as a view shows them."""
     decision = decision_at(table, state)
     decisions = [decision, *others_at(decision)] if decision is not None else []
@@ -379,7 +377,7 @@ def asked(table: Table, state: State, player: int | None) -> dict[str, Any]:
     }
 
 
-def _context(table: Table, state: State, player: int | None) -> dict[str, Any]:
+def _context(table: Table, state: State, player: int | None) -> dict[str, Json]:
     """Return the context of a decision, without cards that the player may not see. What is left is told with the
     choice, too."""
     decision = decision_at(table, state)
@@ -406,7 +404,7 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
     return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language)
 
 
-def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Any]]:
+def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:
     """The procedures under way with their locals, as far as the player may know them."""
     names = table.rules.names
     return [
@@ -422,7 +420,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Any:
+def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:
     """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
     group = table.rules.model.groups[name]
     value = state.cells[cell]
@@ -430,7 +428,7 @@ def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | N
     if veil is not None and veil.many is None:
         return HIDDEN
     if veil is not None:
-        shown: dict[str, Any] = {"count": veil.many}
+        shown: dict[str, Json] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
             shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})

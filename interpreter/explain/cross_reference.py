@@ -11,14 +11,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from textwrap import dedent
-from typing import Any
 
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.rules import Rules
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer, Table, spoken_name
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.language.walk import descendants
@@ -179,7 +178,7 @@ def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
                 yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
         if layer.span == entry.span and layer.form == "permits" and isinstance(layer.body, tuple):
             for line in layer.body:
-                if isinstance(line, c.Requirement):
+                if isinstance(line, core.Requirement):
                     yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
 
 
@@ -272,43 +271,43 @@ def _uses(ruleset: Rules, section: str, name: str) -> Iterator[Use]:
     model = ruleset.model
     match section:
         case "rules":
-            yield from _places(ruleset, lambda node: isinstance(node, c.CallRule) and node.rule == name)
+            yield from _places(ruleset, lambda node: isinstance(node, core.CallRule) and node.rule == name)
             for setting in model.settings.values():
                 if setting.check == name:
                     yield Use(f"check of the setting `{setting.name}`", _line(setting.span))
         case "tables":
-            yield from _places(ruleset, lambda node: isinstance(node, c.TableCell) and node.table == name)
+            yield from _places(ruleset, lambda node: isinstance(node, core.TableCell) and node.table == name)
             for group in model.groups.values():
                 if name == group.spaces:
                     yield Use(f"spaces of the track `{group.name}`", _line(group.span))
         case "triggers":
             event = model.triggers[name].event
-            yield from _places(ruleset, lambda node: isinstance(node, c.Notes) and node.event == event)
+            yield from _places(ruleset, lambda node: isinstance(node, core.Notes) and node.event == event)
         case "events":
-            yield from _places(ruleset, lambda node: isinstance(node, c.Notes) and node.event == name)
+            yield from _places(ruleset, lambda node: isinstance(node, core.Notes) and node.event == name)
             for trigger in model.triggers.values():
                 if trigger.event == name:
                     yield Use(f"trigger `{trigger.name}`", _line(trigger.span))
         case "settings" | "interpretations":
-            yield from _places(ruleset, lambda node: isinstance(node, c.SettingValue) and node.name == name)
+            yield from _places(ruleset, lambda node: isinstance(node, core.SettingValue) and node.name == name)
         case "zones" | "pools" | "tracks" | "has" | "state":
-            yield from _places(ruleset, lambda node: isinstance(node, c.Cell) and node.group == name)
+            yield from _places(ruleset, lambda node: isinstance(node, core.Cell) and node.group == name)
         case _:
             return
 
 
-def _places(ruleset: Rules, fits: Callable[[Any], bool]) -> list[Use]:
+def _places(ruleset: Rules, fits: Callable[[object], bool]) -> list[Use]:
     """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
     found = [
         Use(what, _line(node.span))
         for what, tree in _trees(ruleset)
         for node in descendants(tree)
-        if fits(node) and node.span.file.name != "<nowhere>"
+        if isinstance(node, core.Core) and fits(node) and node.span.file.name != "<nowhere>"
     ]
     return list(dict.fromkeys(found))
 
 
-def _trees(ruleset: Rules) -> Iterator[tuple[str, Any]]:
+def _trees(ruleset: Rules) -> Iterator[tuple[str, object]]:
     """Every checked text, with what it belongs to."""
     model = ruleset.model
     for name, layer in ruleset.program.reach.procedures.items():

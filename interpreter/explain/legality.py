@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
@@ -15,7 +15,7 @@ from interpreter.engine.refusal import decoded, domain_text
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.walk import descendants
 
 __all__ = ["Asked", "conditions_of"]
@@ -36,7 +36,7 @@ class Asked:
     cites: tuple[Quote, ...]
 
 
-def conditions_of(game: Game, choice: dict[str, object], language: str = "en") -> list[Asked]:
+def conditions_of(game: Game, choice: Mapping[str, object], language: str = "en") -> list[Asked]:
     """The conditions of a choice at the game's decision, in the order in which they are written.
 
     ``IllegalMove`` where there is no such alternative, or a value is not of its type.
@@ -67,7 +67,7 @@ class _Asker:
         for test in option.core.tests:
             yield from self._asked(test, env, layer.spoken, cites)
 
-    def _offered(self, choice: c.Choice, found: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
+    def _offered(self, choice: core.Choice, found: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
         text = f"{choice.name} in {text_of(choice.items)}"
         shown = (
             (choice.name, self._names.text(value, choice.type)),
@@ -75,20 +75,20 @@ class _Asker:
         )
         return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))
 
-    def _asked(self, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
+    def _asked(self, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
         """The condition itself or, where it is nothing but a call of a verdict, the lines of that."""
         lines = self._verdict(node, env)
         if lines is not None:
             yield from lines
             return
-        if isinstance(node, c.Const) and node.value:
+        if isinstance(node, core.Const) and node.value:
             return  # `require yes` asks nothing
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
         yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
 
-    def _verdict(self, node: c.Expression, env: list[Value]) -> Iterator[Asked] | None:
-        if not isinstance(node, c.CallBase | c.CallRule):
+    def _verdict(self, node: core.Expression, env: list[Value]) -> Iterator[Asked] | None:
+        if not isinstance(node, core.CallBase | core.CallRule):
             return None
         target = self._game.ruleset.program.target(node)
         if self._game.ruleset.program.reach.procedures[target].form != "permits":
@@ -105,13 +105,13 @@ class _Asker:
             return
         assert isinstance(layer.body, tuple)
         for line in layer.body:
-            assert isinstance(line, c.Requirement)
+            assert isinstance(line, core.Requirement)
             if line.bind is None:
                 yield from self._asked(line.test, env, layer.spoken, line.cites or layer.cites)
             else:
                 env[line.bind] = self._value(line.test, env)
 
-    def _sides(self, node: c.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
+    def _sides(self, node: core.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
         """Evaluate the sides of a condition, if they differ from their text."""
         seen: set[str] = set()
         for part in _parts(node):
@@ -122,7 +122,7 @@ class _Asker:
             shown = tuple(value) if isinstance(value, range) else value
             yield text, self._names.text(shown, part.type)
 
-    def _value(self, node: c.Expression, env: list[Value]) -> Value:
+    def _value(self, node: core.Expression, env: list[Value]) -> Value:
         self._game.machine.meter.refill()
         try:
             return self._game.machine.expressions.compile(node)(self._game.state, env)
@@ -136,17 +136,17 @@ class _Asker:
 _UNKNOWN: Value = object()
 
 
-def _parts(node: c.Expression) -> Iterator[c.Expression]:
+def _parts(node: core.Expression) -> Iterator[core.Expression]:
     """The sides of comparisons that a condition is made of, and the seats, cards and others that they speak of."""
     match node:
-        case c.Logic(_, left, right):
+        case core.Logic(_, left, right):
             yield from _parts(left)
             yield from _parts(right)
-        case c.Negation(value):
+        case core.Negation(value):
             yield from _parts(value)
-        case c.Comparison(_, left, right) | c.MemberOf(left, right):
-            yield from (side for side in (left, right) if not isinstance(side, c.Const | c.MakeList))
-        case c.CallRule() | c.CallBase() | c.Builtin():
-            yield from (each for each in descendants(node) if isinstance(each, c.Local))
-        case c.KindTest(value):
+        case core.Comparison(_, left, right) | core.MemberOf(left, right):
+            yield from (side for side in (left, right) if not isinstance(side, core.Const | core.MakeList))
+        case core.CallRule() | core.CallBase() | core.Builtin():
+            yield from (each for each in descendants(node) if isinstance(each, core.Local))
+        case core.KindTest(value):
             yield value

@@ -13,12 +13,15 @@ from itertools import groupby
 from typing import Any
 
 from interpreter.base.messages import frame
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Seats
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, rule_at
 from interpreter.explain.cross_reference import Quote, Use, quote
+from interpreter.kernel.state import State
 from interpreter.language.types import Type
 from interpreter.play.game_records import Kept, play_again
 
@@ -139,10 +142,10 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
 def _stopping(game: Game, noted: int) -> Iterator[None]:
     """Inside, games at this table run in the plain form and stop at an event, when so many have happened."""
     machine: Any = game.machine
-    effects: Any = machine.constants.effects
+    effects = machine.constants.effects
     plain, note, left = machine.plain, effects.note, [noted]
 
-    def stops(state: Any, event: str, values: Any, seen: Any, site: Span) -> None:
+    def stops(state: State, event: str, values: tuple[Value, ...], seen: tuple[Seats, ...], site: Span) -> None:
         if not left[0]:
             raise _Reached(event, site)
         left[0] -= 1

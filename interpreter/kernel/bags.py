@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["Bag", "Rooms", "add", "at_least", "mixes", "overflow", "space", "subtract", "total"]
+__all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract", "total"]
 
 MOST_GROUPS = 10
 MOST_KINDS = 64
@@ -39,11 +39,6 @@ def subtract(a: Bag, b: Bag) -> Bag:
 def total(bag: Bag) -> int:
     """Return the total number of tokens of all kinds."""
     return sum(bag)
-
-
-def at_least(a: Bag, b: Bag) -> bool:
-    """Return whether ``a`` holds every token of ``b``. Errors as in ``add``."""
-    return all([x >= y for x, y in zip(a, b, strict=True)])  # noqa: C419 a list looks at every pair, and is faster
 
 
 def overflow(bag: Bag, rooms: Rooms) -> int:

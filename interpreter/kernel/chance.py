@@ -15,9 +15,10 @@ from dataclasses import field
 from functools import lru_cache
 from operator import mod
 from struct import Struct
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Protocol, TypeGuard, TypeVar
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 
 __all__ = [
     "AHEAD",
@@ -296,7 +297,7 @@ class Scripted:
                 raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
         return tuple(first), tuple(rest)
 
-    def _one_of(self, item: Any, items: Sequence[object]) -> Any:
+    def _one_of(self, item: object, items: Sequence[Value]) -> Value:
         """The item, or the first one like it that is there."""
         if item in items or not self.alike:
             return item

@@ -18,11 +18,10 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.state import Layout, Record, State, Value
 from interpreter.kernel.tracks import Track
 
 __all__ = [
@@ -46,7 +45,7 @@ PUT, NOTE, CHOICE, MARK, MOVE = range(5)
 MAXIMUM_KEPT = 1_000
 """So many blocks may wait for an end or a start."""
 
-Site = Any
+Site = object
 
 
 class Refused(Exception):
@@ -107,7 +106,7 @@ class Effects:
     def _put_at_once(self, state: State, site: Site, *changes: tuple[int, Value]) -> None:
         """Different cells get other values than they have, in one record."""
         cells = state.cells
-        record: list[Any] = [MOVE, site]
+        record: list[object] = [MOVE, site]
         for cell, _ in changes:
             record += (cell, cells[cell])
         state.log.append(tuple(record))
@@ -166,11 +165,11 @@ class Effects:
         )
         return True
 
-    def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Any, ...]]:
+    def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Value, ...]]:
         """Return the zones without these cards; an empty pile disappears."""
         cells = state.cells
         gone = frozenset(cards)
-        held: dict[int, tuple[Any, ...]] = {}
+        held: dict[int, tuple[Value, ...]] = {}
         for card in cards:
             source = cells[self._location + card]
             if source in held:
@@ -185,7 +184,7 @@ class Effects:
         return held
 
     def _lie(
-        self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Any, ...]], site: Site
+        self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Value, ...]], site: Site
     ) -> None:
         """Zones hold this now, and the cards lie in one of them. Piles are in the order of their uppermost cards where
         that is by a rule."""
@@ -329,19 +328,21 @@ class Effects:
 
     # --- schedule, note, mark
 
-    def keep(self, state: State, block: tuple[Any, ...], site: Site) -> None:
+    def keep(self, state: State, block: tuple[Value, ...], site: Site) -> None:
         """A block waits for its moment."""
         kept = state.cells[self._kept]
         if len(kept) >= MAXIMUM_KEPT:
             raise Refused(f"more than {MAXIMUM_KEPT:,} blocks wait for their moment")
         self.put(state, self._kept, (*kept, block), site)
 
-    def note(self, state: State, event: str, values: tuple[Value, ...], seen: tuple[Any, ...], site: Site) -> None:
+    def note(
+        self, state: State, event: str, values: tuple[Value, ...], seen: tuple[tuple[int, ...] | None, ...], site: Site
+    ) -> None:
         state.log.append((NOTE, site, event, seen, *values))
 
     def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
         """Something begins or ends, and cells that say so change: before one hears of what begins, after what ends."""
-        record: list[Any] = [MARK, None, word, number]
+        record: list[Value] = [MARK, None, word, number]
         for cell, _ in changes:
             record += (cell, state.cells[cell])
         ended = has_ended(record)
@@ -356,7 +357,7 @@ def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([card for card in held if card not in cards])
 
 
-def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
+def changes(record: Record) -> Iterator[tuple[int, Value]]:
     """The cells that changed by a record, each with what it held before, the last first."""
     if record[0] in (PUT, MOVE, MARK):
         first = 4 if record[0] == MARK else 2
@@ -364,12 +365,12 @@ def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
             yield record[place], record[place + 1]
 
 
-def has_ended(record: Sequence[Any]) -> bool:
+def has_ended(record: Sequence[Value]) -> bool:
     """Return whether a record tells of something that ends. What changes by it changes afterwards."""
     return bool(record[0] == MARK and record[2].startswith("end of "))
 
 
-def put_back(cells: list[Value], record: tuple[Any, ...]) -> None:
+def put_back(cells: list[Value], record: Record) -> None:
     """Takes the changes of a record back."""
     sort = record[0]
     if sort == PUT:
@@ -392,7 +393,7 @@ def take_back(state: State, length: int) -> None:
     state.forget()
 
 
-def undo(state: State) -> tuple[Any, ...] | None:
+def undo(state: State) -> Record | None:
     """Takes back everything since the last choice, and the choice; gives its record, or nothing where there is none."""
     log = state.log
     undone = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TypeAlias
 
 from interpreter.base.frozen import dataclass
 
@@ -23,7 +23,7 @@ _MOST_NEAR = 16
 
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
-_Tree = tuple[int, int, tuple[Any, ...]]
+_Tree: TypeAlias = "tuple[int, int, tuple[_Tree, ...]]"
 """How far a node is from a start, that node, and the trees of those whose ways from that start lead on from it."""
 
 
@@ -196,7 +196,7 @@ class Graph:
             if trees is None:
                 if start not in known.asked:
                     known.asked.add(start)
-                    return self._nearer(found, start, within, lengths)
+                    return self._search((start,), within, lengths, found)
                 trees = known.trees[start] = self._trees_from(start, within, lengths)
             nearer = list(found)
             _come_nearer(nearer, trees)
@@ -288,15 +288,23 @@ class Graph:
                     group.append(other)
         return tuple(sorted(group))
 
-    def _search(self, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Distances:
-        """Dijkstra's algorithm from all starts at once."""
-        waiting = self._allowed(within)  # may be entered and has no distance yet
-        found: list[int | None] = [None] * self.node_count
+    def _search(
+        self,
+        starts: tuple[int, ...],
+        within: tuple[int, ...] | None,
+        lengths: Sequence[int],
+        known: _Distances | None = None,
+    ) -> _Distances:
+        """Dijkstra's algorithm from all starts at once; where distances from others are known, among what is nearer to
+        these."""
+        waiting = self._allowed(within)  # may be entered and has no distance from these starts yet
+        found: list[int | None] = [None] * self.node_count if known is None else list(known)
         queue = [(0, start) for start in starts]
         heapify(queue)
         while queue:
             cost, node = heappop(queue)
-            if waiting[node]:
+            before = found[node]
+            if waiting[node] and (before is None or cost < before):
                 waiting[node] = False
                 found[node] = cost
                 for other, index in self._adjacent[node]:
@@ -343,24 +351,6 @@ class Graph:
                     if waiting[other]:
                         heappush(queue, (cost + lengths[index], links + 1, other))
         return _Goal(ways, order, whole=True)
-
-    def _nearer(
-        self, found: _Distances, start: int, within: tuple[int, ...] | None, lengths: tuple[int, ...]
-    ) -> _Distances:
-        """Distances with one start more: a search among what is nearer to it."""
-        waiting = self._allowed(within)
-        nearer = list(found)
-        queue = [(0, start)]
-        while queue:
-            cost, node = heappop(queue)
-            before = nearer[node]
-            if waiting[node] and (before is None or cost < before):
-                waiting[node] = False
-                nearer[node] = cost
-                for other, index in self._adjacent[node]:
-                    if waiting[other]:
-                        heappush(queue, (cost + lengths[index], other))
-        return tuple(nearer)
 
     def _allowed(self, within: tuple[int, ...] | None) -> list[bool]:
         if within is None:

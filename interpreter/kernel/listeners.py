@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from interpreter.kernel.effects import MARK
-from interpreter.kernel.state import State
+from interpreter.kernel.state import Record, State
 
 __all__ = ["listen"]
 
@@ -19,7 +18,7 @@ def listen(state: State, hears: Callable[[State, str], None]) -> None:
     state.log = _Log(state, hears)
 
 
-class _Log(list[tuple[Any, ...]]):
+class _Log(list[Record]):
     """The log of a state to which somebody listens, who may work something out in the plain form."""
 
     __slots__ = ("_hears", "_state")
@@ -28,10 +27,11 @@ class _Log(list[tuple[Any, ...]]):
         super().__init__(state.log)
         self._state, self._hears = state, hears
 
-    def append(self, record: tuple[Any, ...]) -> None:
+    def append(self, record: Record) -> None:
         super().append(record)
         if record[0] == MARK:
             try:
-                self._hears(self._state, record[2])
+                _, _, word, *_ = record
+                self._hears(self._state, word)
             finally:
                 self._state.memo.clear()  # the rest of what is done at once may change it without a look at this

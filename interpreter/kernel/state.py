@@ -7,15 +7,18 @@ cell means is said by the :class:`Layout`: groups of cells, each with one cell o
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Home", "Layout", "State", "Value"]
+from interpreter.base.plain_data import Value
 
-Value = Any
-"""A number, a truth, none, or a tuple of values."""
+__all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
+
+Record = tuple[Any, ...]
+"""A record of the log: its sort, and what :mod:`interpreter.kernel.effects` says of that."""
+Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int | None]"
+"""A stretch, its locals, the frame of its caller and the local that the result goes to."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,11 @@ class State:
 
     __slots__ = ("cells", "frame", "home", "log", "memo")
 
-    def __init__(self, cells: list[Value], frame: tuple[Any, ...] | None = None) -> None:
+    def __init__(self, cells: list[Value], frame: Frame | None = None) -> None:
         self.cells = cells
         self.frame = frame
-        self.log: list[tuple[Any, ...]] = []
-        self.memo: dict[Any, Value] = {}
+        self.log: list[Record] = []
+        self.memo: dict[object, Value] = {}
         self.home: Home | None = None
 
     def settle(self, home: Home) -> None:
@@ -165,8 +168,6 @@ class _Away(State):
         return copy if self.home.copy(self, copy) else super().clone()
 
 
-def as_json(value: Iterable[Any] | Any) -> Any:
+def as_json(value: Value) -> Value:
     """Tuples as lists."""
-    if isinstance(value, tuple):
-        return [as_json(item) for item in value]
-    return value
+    return [as_json(item) for item in value] if isinstance(value, tuple) else value

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.parse import parse_alternatives
 from interpreter.language.texts import Report, parsed
 from interpreter.language.walk import descendants, rewritten
@@ -28,7 +28,7 @@ class Decisions:
         self.entries = composition.sections.get("decisions", {})
         self.report = report
         self.asked: set[str] = set()
-        self.refused: set[Any] = set()
+        self.refused: set[tuple[str, Span]] = set()
         self.parts = {
             name: [
                 (how, alternative)
@@ -39,9 +39,9 @@ class Decisions:
             for name, entries in self.entries.items()
         }
 
-    def widened(self, tree: n.Procedure) -> n.Procedure:
+    def widened(self, tree: nodes.Procedure) -> nodes.Procedure:
         """A procedure whose decisions have all their alternatives."""
-        asked = [node.name for node in descendants(tree) if isinstance(node, n.Choose)]
+        asked = [node.name for node in descendants(tree) if isinstance(node, nodes.Choose)]
         self.asked.update(asked)
         return rewritten(tree, self._node) if any(self.parts.get(name) for name in asked) else tree
 
@@ -52,14 +52,14 @@ class Decisions:
                 near = did_you_mean(name, self.asked)
                 self.report(Diagnostic("E301", f"unknown decision `{name}`{near}", entries[0].span))
 
-    def _node(self, node: Any) -> Any:
-        if not isinstance(node, n.Choose):
+    def _node(self, node: object) -> object:
+        if not isinstance(node, nodes.Choose):
             return node
         for how, part in self.parts.get(node.name, ()):
             choices = () if how == "adds" else _choices(node, part.name)
             mixed = [*_captured(node, part, choices), *(_entangled(node, part, choices) if how == "wraps" else ())]
             for name, at in mixed:
-                remedy = "it is not known here" if isinstance(at, n.Name) else f"take another name for `{name}`"
+                remedy = "it is not known here" if isinstance(at, nodes.Name) else f"take another name for `{name}`"
                 self._error("E501", f"`{name}` is a local of the rule that asks `{node.name}`", at, help=remedy)
             named = _known(node, part, choices)
             if how == "adds":
@@ -68,7 +68,7 @@ class Decisions:
                 node = self._wrapped(node, named)
         return node
 
-    def _wrapped(self, node: n.Choose, upper: n.Alternative) -> n.Choose:
+    def _wrapped(self, node: nodes.Choose, upper: nodes.Alternative) -> nodes.Choose:
         below = next((each for each in node.alternatives if each.name == upper.name), None)
         if below is None:
             known = [each.name for each in node.alternatives]
@@ -94,91 +94,98 @@ class Decisions:
         return replace(node, alternatives=tuple(both if each is below else each for each in node.alternatives))
 
     def _error(
-        self, code: str, message: str, at: n.Node, notes: tuple[Note, ...] = (), help: str | None = None
+        self, code: str, message: str, at: nodes.Node, notes: tuple[Note, ...] = (), help: str | None = None
     ) -> None:
         if (code, at.span) not in self.refused:  # a decision may be asked in several places
             self.refused.add((code, at.span))
             self.report(Diagnostic(code, message, at.span, notes, help))
 
 
-def _alternatives(entry: Entry, how: str, report: Report) -> tuple[n.Alternative, ...]:
+def _alternatives(entry: Entry, how: str, report: Report) -> tuple[nodes.Alternative, ...]:
     tree = parsed(entry.get(how), parse_alternatives, report)
     return tree.alternatives if tree is not None else ()
 
 
-def _choices(node: n.Choose, name: str) -> tuple[str, ...]:
+def _choices(node: nodes.Choose, name: str) -> tuple[str, ...]:
     return tuple(b.name for each in node.alternatives if each.name == name for b in each.binders)
 
 
-def _shown(node: n.Choose) -> dict[str, n.Expr]:
+def _shown(node: nodes.Choose) -> dict[str, nodes.Expr]:
     """Return the variables that a decision offers to its amendments."""
-    actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
+    actor = nodes.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
     return {"who": actor, **{item.name: item.value for item in node.context}}
 
 
-def _captured(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+def _captured(
+    node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]
+) -> Iterator[tuple[str, nodes.Node]]:
     """Names that an alternative gives to something of its own, and which stand in what its `who` and the like mean."""
     bound = dict(_bound(part))
-    used = {each.name for each in descendants(part) if isinstance(each, n.Name)} - {*choices, *bound}
+    used = {each.name for each in descendants(part) if isinstance(each, nodes.Name)} - {*choices, *bound}
     for name, value in _shown(node).items():
         for each in descendants(value) if name in used else ():
-            if isinstance(each, n.Name) and each.name in bound:
+            if isinstance(each, nodes.Name) and each.name in bound:
                 yield each.name, bound[each.name]
 
 
-def _entangled(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+def _entangled(
+    node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]
+) -> Iterator[tuple[str, nodes.Node]]:
     """Names that the body of a wrap and the body below it, which stands in it, would both give a meaning."""
     below = next((each.body for each in node.alternatives if each.name == part.name), None)
     if below is None or part.body is None:
         return
-    left = {each.name for each in below.statements if isinstance(each, n.Let | n.Roll)}
+    left = {each.name for each in below.statements if isinstance(each, nodes.Let | nodes.Roll)}
     bound = dict(_bound(below))
-    free = {each.name for each in descendants(below) if isinstance(each, n.Name)} - set(bound)
+    free = {each.name for each in descendants(below) if isinstance(each, nodes.Name)} - set(bound)
     own = {}
     for each in descendants(part.body):
-        if isinstance(each, n.Let | n.Roll | n.TestLet | n.ForEach):
-            own[each.variable if isinstance(each, n.ForEach) else each.name] = each
+        if isinstance(each, nodes.Let | nodes.Roll | nodes.TestLet | nodes.ForEach):
+            own[each.variable if isinstance(each, nodes.ForEach) else each.name] = each
     yield from ((name, at) for name, at in own.items() if name in left | free)
     for each in descendants(part.body):
-        if isinstance(each, n.Name) and each.name in left - {*choices, *_shown(node), *dict(_bound(part))}:
+        if isinstance(each, nodes.Name) and each.name in left - {*choices, *_shown(node), *dict(_bound(part))}:
             yield each.name, each
 
 
-def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.Alternative:
+def _known(node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]) -> nodes.Alternative:
     """An alternative in which `who` is the actor, and what the decision shows has its names."""
     shown = _shown(node)
     own = {*choices, *dict(_bound(part))}
 
-    def known(each: Any) -> Any:
-        value = shown.get(each.name) if isinstance(each, n.Name) and each.name not in own else None
+    def known(each: object) -> object:
+        value = shown.get(each.name) if isinstance(each, nodes.Name) and each.name not in own else None
         return each if value is None else value
 
     return rewritten(part, known)
 
 
-def _bound(part: n.Node) -> Iterator[tuple[str, n.Node]]:
+def _bound(part: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
     for each in descendants(part):
-        if isinstance(each, n.Binder | n.Let | n.TestLet | n.Roll):
+        if isinstance(each, nodes.Binder | nodes.Let | nodes.TestLet | nodes.Roll):
             yield each.name, each
-        elif isinstance(each, n.ForEach | n.Aggregate | n.ListFilter | n.ListComprehension) and each.variable:
+        elif (
+            isinstance(each, nodes.ForEach | nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension)
+            and each.variable
+        ):
             yield each.variable, each
 
 
-def _is_base(node: Any) -> bool:
-    return isinstance(node, n.Perform) and isinstance(node.call, n.Call) and node.call.name == "base"
+def _is_base(node: object) -> bool:
+    return isinstance(node, nodes.Perform) and isinstance(node.call, nodes.Call) and node.call.name == "base"
 
 
-def _both(below: n.Expr | None, upper: n.Expr | None) -> n.Expr | None:
+def _both(below: nodes.Expr | None, upper: nodes.Expr | None) -> nodes.Expr | None:
     if below is None or upper is None:
         return below or upper
-    return n.Binary("and", below, upper, span=upper.span)
+    return nodes.Binary("and", below, upper, span=upper.span)
 
 
-def _over(upper: n.Block, below: n.Block) -> n.Block:
+def _over(upper: nodes.Block, below: nodes.Block) -> nodes.Block:
     """A block with the statements of the one below where it says `base()`."""
 
-    def opened(node: Any) -> Any:
-        if not isinstance(node, n.Block):
+    def opened(node: object) -> object:
+        if not isinstance(node, nodes.Block):
             return node
         parts = (below.statements if _is_base(each) else (each,) for each in node.statements)
         return replace(node, statements=tuple(statement for part in parts for statement in part))

@@ -7,11 +7,12 @@ ops.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from interpreter.base.frozen import dataclass
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.base.source import Span
+from interpreter.language import core, nodes
+from interpreter.language.model import Model
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -34,9 +35,6 @@ from interpreter.language.types import (
     TrackType,
     Type,
 )
-
-if TYPE_CHECKING:
-    from interpreter.language.check_expressions import Expressions
 
 __all__ = ["BUILTINS", "FUNCTIONS", "Builtin", "BuiltinCall"]
 
@@ -179,21 +177,39 @@ WANTED: dict[str, tuple[str, tuple[type[Type], ...], type[AnyType]]] = {
 """Words for parameters of several types: what is wanted, the forms of such types, and that of items of collections."""
 
 
+class Checker(Protocol):
+    """Checks arguments: the entry points of the checker of expressions."""
+
+    model: Model
+
+    def value(self, node: nodes.Expr, wanted: Type | None = None) -> core.Expression: ...
+
+    def need(self, node: nodes.Expr, wanted: Type) -> core.Expression: ...
+
+    def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]: ...
+
+    def holder(self, node: nodes.Expr) -> core.Expression: ...
+
+    def fit(self, found: core.Expression, wanted: Type, span: Span, what: str) -> core.Expression: ...
+
+    def error(self, code: str, message: str, span: Span) -> None: ...
+
+
 class BuiltinCall:
     """One call, whose arguments are checked one after another: ``item`` and ``bag`` are the type of items and the kind
     of tokens that they have shown so far."""
 
-    def __init__(self, expressions: Expressions) -> None:
-        self.expressions = expressions
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
         self.item: Type = NEVER
         self.bag = ""
 
-    def argument(self, word: str, node: n.Expr) -> c.Expression:
+    def argument(self, word: str, node: nodes.Expr) -> core.Expression:
         """The next argument, whose parameter has this word."""
-        x = self.expressions
+        checker = self.checker
         match word:
             case "numbers":
-                found = x.value(node, ListType(INT))
+                found = checker.value(node, ListType(INT))
                 if (
                     isinstance(found.type, ListType)
                     and found.type.of is not None
@@ -201,30 +217,30 @@ class BuiltinCall:
                 ):
                     self.bag = found.type.of.name
                     return found
-                return x.fit(found, ListType(INT), node.span, "")
+                return checker.fit(found, ListType(INT), node.span, "")
             case "kind":
-                return x.need(node, KindType(self.bag))
+                return checker.need(node, KindType(self.bag))
             case "any":
-                return x.value(node)
+                return checker.value(node)
             case "list":
-                found, self.item = x.items(node)
+                found, self.item = checker.items(node)
                 return found
             case "bag":
                 return self._bag(node)
             case "track":
-                found = x.holder(node)
+                found = checker.holder(node)
                 if isinstance(found.type, HolderType):
                     self.bag = found.type.name
                 if not isinstance(found.type, TrackType | NeverType):
-                    x.error("E401", f"got {found.type}, want a track", node.span)
+                    checker.error("E401", f"got {found.type}, want a track", node.span)
                 return found
             case _ if word in TYPES:
-                return x.need(node, TYPES[word])
+                return checker.need(node, TYPES[word])
             case _:
                 return self._of_forms(word, node)
 
-    def _of_forms(self, word: str, node: n.Expr) -> c.Expression:
-        found = self.expressions.value(node)
+    def _of_forms(self, word: str, node: nodes.Expr) -> core.Expression:
+        found = self.checker.value(node)
         wanted, forms, item = WANTED[word]
         match found.type:
             case NeverType():
@@ -236,21 +252,21 @@ class BuiltinCall:
             case CollectionType(of=of) as type_ if type(type_) in forms and isinstance(of, item | NeverType):
                 pass
             case type_ if type(type_) not in forms or isinstance(type_, CollectionType):
-                self.expressions.error("E401", f"got {type_}, want {wanted}", node.span)
+                self.checker.error("E401", f"got {type_}, want {wanted}", node.span)
             case _:
                 pass
         return found
 
-    def _bag(self, node: n.Expr) -> c.Expression:
-        x, bag = self.expressions, self.bag
-        if x.model.is_unit(bag):
-            return x.need(node, INT)
-        found = x.value(node, BagType(bag) if bag else None)
+    def _bag(self, node: nodes.Expr) -> core.Expression:
+        checker, bag = self.checker, self.bag
+        if checker.model.is_unit(bag):
+            return checker.need(node, INT)
+        found = checker.value(node, BagType(bag) if bag else None)
         if isinstance(found.type, BagType) and bag in ("", found.type.name):
             self.bag = found.type.name
         elif not isinstance(found.type, NeverType):
             wanted = f"bag of {bag}" if bag else "a bag"
-            x.error("E401", f"got {found.type}, want {wanted}", node.span)
+            checker.error("E401", f"got {found.type}, want {wanted}", node.span)
         return found
 
     def gives(self, word: str) -> Type:

@@ -15,8 +15,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions
 from interpreter.language.check_graph import Boards
 from interpreter.language.check_shown import Shown
@@ -49,7 +48,7 @@ from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 __all__ = ["check", "check_function", "check_text", "literal_type"]
 
 Form = Literal["is", "does", "permits"]
-Body = n.Function | n.Procedure | n.Verdict
+Body = nodes.Function | nodes.Procedure | nodes.Verdict
 
 
 def check(composition: Composition, statements: dict[str, Statement]) -> tuple[Model, list[Diagnostic]]:
@@ -84,7 +83,7 @@ def _members(layer: Entry) -> Value | None:
 
 
 def check_text(
-    model: Model, signatures: Signatures, procedure: n.Procedure, name: str
+    model: Model, signatures: Signatures, procedure: nodes.Procedure, name: str
 ) -> tuple[RuleLayer, list[Diagnostic]]:
     """A procedure that stands outside the ruleset, as a scenario's `given`."""
     diagnostics: list[Diagnostic] = []
@@ -100,7 +99,7 @@ def check_text(
 def check_function(
     model: Model,
     signatures: Signatures,
-    tree: n.Function | n.Verdict,
+    tree: nodes.Function | nodes.Verdict,
     rule: str,
     key: Scalar,
     file: str,
@@ -112,7 +111,7 @@ def check_function(
     parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
     constant = literal_type(tree)
     result = constant or BOOL
-    if isinstance(tree, n.Function) and constant is None:
+    if isinstance(tree, nodes.Function) and constant is None:
         result = resolve_type(model, header.result, report) if header and header.result else NEVER
         if result == NEVER:
             message = f"`{key.text}` needs a header that says what it gives: `() -> type:`"
@@ -122,7 +121,7 @@ def check_function(
         frame.add(name, type_)
     steps = Steps(model, signatures, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
     steps.expressions.weights = weights
-    form: Form = "is" if isinstance(tree, n.Function) else "permits"
+    form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
@@ -131,12 +130,12 @@ def check_function(
 
 def _checked_body(
     tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]
-) -> c.Expression | tuple[c.Step, ...] | tuple[c.Requirement, ...]:
-    if isinstance(tree, n.Verdict):
+) -> core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]:
+    if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
-    if isinstance(tree, n.Function) and not isinstance(tree.body, n.Block):
+    if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
         return steps.expressions.need(tree.body, signature.result)
-    block = cast(n.Block, tree.body)
+    block = cast(nodes.Block, tree.body)
     found = steps.block(block)
     if signature.result not in (NOTHING, NEVER) and (way := _way_out(found, Note("nothing is returned"))) is not None:
         message = f"not every path returns a value ({signature.result})"
@@ -144,14 +143,14 @@ def _checked_body(
     return found
 
 
-def _requirement(line: n.Require | n.Let, steps: Steps) -> c.Requirement:
-    if isinstance(line, n.Let):
+def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirement:
+    if isinstance(line, nodes.Let):
         value = steps.expressions.value(line.value)
         variable = steps.frame.add(line.name, value.type)
-        return c.Requirement(value, (), variable.index, span=line.span)
+        return core.Requirement(value, (), variable.index, span=line.span)
     test = steps.expressions.condition(line.test)
     steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
-    return c.Requirement(test, line.cites, span=line.span)
+    return core.Requirement(test, line.cites, span=line.span)
 
 
 class _Whole(Checker):
@@ -200,7 +199,7 @@ class _Whole(Checker):
             return "permits", parsed(text, parse_verdict, self.report)
         return "does", self._procedure(entry.get("does"))
 
-    def _procedure(self, text: Value | None) -> n.Procedure | None:
+    def _procedure(self, text: Value | None) -> nodes.Procedure | None:
         tree = parsed(text, parse_procedure, self.report)
         self.unread = self.unread or tree is None
         return self.decisions.widened(tree) if tree is not None else None
@@ -251,7 +250,7 @@ class _Whole(Checker):
         elif not accepts(below.result, result):
             self.report(Diagnostic("E508", f"`{name}` gives {below.result}, not {result}", span, (note,)))
 
-    def _type(self, tree: n.Type) -> Type:
+    def _type(self, tree: nodes.Type) -> Type:
         return resolve_type(self.model, tree, self.report)
 
     # --- round, setup, result
@@ -362,9 +361,9 @@ class _Whole(Checker):
             local_types=tuple(frame.types),
         )
 
-    def _guard(self, guards: list[Scalar], frame: Frame) -> c.Expression | None:
+    def _guard(self, guards: list[Scalar], frame: Frame) -> core.Expression | None:
         """The conditions of a layer and of the parts that it stands in, as one."""
-        when: c.Expression | None = None
+        when: core.Expression | None = None
         for guard in guards:
             tree = condition_of(guard, self.report)
             if tree is None:
@@ -372,11 +371,13 @@ class _Whole(Checker):
             expressions = self.expressions(frame)
             checked = expressions.condition(tree)
             frame.facts[-1].update(expressions.facts(tree, holds=True))
-            when = checked if when is None else c.Logic("and", when, checked, type=BOOL, span=guard.span)
+            when = checked if when is None else core.Logic("and", when, checked, type=BOOL, span=guard.span)
         return when
 
     def _check_wraps(self, name: str, tree: Body, covers: tuple[str, str, Span] | None, entry: Entry) -> None:
-        names_base = any(isinstance(node, n.Call | n.Name) and node.name == "base" for node in descendants(tree))
+        names_base = any(
+            isinstance(node, nodes.Call | nodes.Name) and node.name == "base" for node in descendants(tree)
+        )
         if (
             covers is not None
             and covers[0] == "wraps"
@@ -400,7 +401,7 @@ class _Whole(Checker):
             if pattern is not None:
                 self._trigger(name, entry, pattern)
 
-    def _trigger(self, name: str, entry: Entry, pattern: n.EventPattern) -> None:
+    def _trigger(self, name: str, entry: Entry, pattern: nodes.EventPattern) -> None:
         frame = Frame()
         if self.heard(pattern, frame) is None:
             return
@@ -473,9 +474,9 @@ class _Whole(Checker):
             entry = amended(layers)
             frame = Frame()
             expressions = self.expressions(frame)
-            binders: list[tuple[int, c.Expression]] = []
+            binders: list[tuple[int, core.Expression]] = []
             test = self._guard(list(entry.guards), frame)
-            tree: n.Expr | None
+            tree: nodes.Expr | None
             if entry.get("for") is not None:
                 match = parsed(entry.get("for"), parse_match, self.report)
                 if match is None:
@@ -535,7 +536,7 @@ class _Whole(Checker):
                     yield from cites_below(entry.value)
         for body in self.bodies.values():
             for node in descendants(body) if body is not None else ():
-                if isinstance(node, n.Require):
+                if isinstance(node, nodes.Require):
                     for cite in node.cites:
                         yield Scalar(cite, "plain", node.span, cite)
         for option in (option for ask in asked(self.model) for option in ask.options):
@@ -544,10 +545,10 @@ class _Whole(Checker):
 
 def literal_type(tree: Body | None) -> Type | None:
     """The type of a function that is a number, `yes` or `no`, and has no header: a constant."""
-    if not isinstance(tree, n.Function) or tree.header is not None:
+    if not isinstance(tree, nodes.Function) or tree.header is not None:
         return None
-    value = tree.body.value if isinstance(tree.body, n.Negative) else tree.body
-    return BOOL if isinstance(value, n.BoolLiteral) else INT if isinstance(value, n.IntLiteral) else None
+    value = tree.body.value if isinstance(tree.body, nodes.Negative) else tree.body
+    return BOOL if isinstance(value, nodes.BoolLiteral) else INT if isinstance(value, nodes.IntLiteral) else None
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:
@@ -558,27 +559,27 @@ def _variables(frame: Frame) -> list[Variable]:
     return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
-def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
+def _way_out(steps: tuple[core.Step, ...], whole: Note) -> Note | None:
     """Return the position at which a path through the steps ends without a return."""
     if not steps:
         return whole
     last = steps[-1]
     match last:
-        case c.Returns() | c.Ends():
+        case core.Returns() | core.Ends():
             return None
-        case c.Branch():
+        case core.Branch():
             fails = Note("nothing is returned where this does not hold", last.test.span)
             then = _way_out(last.then, Note("nothing is returned where this holds", last.test.span))
             return then or _way_out(last.otherwise, fails)
-        case c.Ask(at_once=None):
+        case core.Ask(at_once=None):
             ways = (
                 _way_out(each.body or (), Note("nothing is returned after this choice", each.span))
                 for each in last.options
             )
             return next((way for way in ways if way is not None), None)
-        case c.Repeat():
+        case core.Repeat():
             return Note("nothing is returned after this `while`", last.span)
-        case c.Iterate():
+        case core.Iterate():
             return Note("nothing is returned after this `for each`", last.span)
         case _:
             return Note("nothing is returned after this", last.span)

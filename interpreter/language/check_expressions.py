@@ -14,8 +14,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.builtins import FUNCTIONS, Builtin, BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
@@ -85,18 +84,18 @@ class Expressions:
 
     # --- entry points
 
-    def value(self, node: n.Expr, wanted: Type | None = None, *, maybe: bool = False) -> c.Expression:
+    def value(self, node: nodes.Expr, wanted: Type | None = None, *, maybe: bool = False) -> core.Expression:
         """The expression as a value: holders are read. ``maybe``: nothing to find is none, not a failure."""
         return self._read(self._any(node, wanted, maybe))
 
-    def need(self, node: n.Expr, wanted: Type, what: str = "") -> c.Expression:
+    def need(self, node: nodes.Expr, wanted: Type, what: str = "") -> core.Expression:
         """The expression as a value of the wanted type (a holder where a holder is wanted)."""
         found = self._any(node, wanted, wanted.optional)
         if not isinstance(wanted, HolderType) and not isinstance(wanted, PlaceType):
             found = self._read(found)
         return self.fit(found, wanted, node.span, what)
 
-    def knows(self, node: n.Name) -> bool:
+    def knows(self, node: nodes.Name) -> bool:
         """Return whether a name means anything here; nothing is said where it does not."""
         found: list[Diagnostic] = []
         report, self.report = self.report, found.append
@@ -106,10 +105,10 @@ class Expressions:
             self.report = report
         return not found
 
-    def condition(self, node: n.Expr) -> c.Expression:
+    def condition(self, node: nodes.Expr) -> core.Expression:
         return self.need(node, BOOL)
 
-    def holder(self, node: n.Expr) -> c.Expression:
+    def holder(self, node: nodes.Expr) -> core.Expression:
         """The expression as the place where things lie."""
         found = self._any(node, None, False)
         if isinstance(found.type, HolderType | PlaceType | NeverType | PileType):
@@ -120,7 +119,7 @@ class Expressions:
         self.report(Diagnostic("E410", message, node.span, help=f"a {found.type} has {names}" if held else None))
         return self._never(node.span)
 
-    def items(self, node: n.Expr) -> tuple[c.Expression, Type]:
+    def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """The expression as something to look through, and the type of its items."""
         found = self.value(node)
         if isinstance(found.type, CollectionType) and not found.type.optional:
@@ -133,36 +132,36 @@ class Expressions:
             self.error("E402", f"got {found.type}, want a list, set or range", node.span)
         return found, NEVER
 
-    def call(self, node: n.Expr) -> c.Expression:
+    def call(self, node: nodes.Expr) -> core.Expression:
         """A call at a place where procedures may be called."""
-        if isinstance(node, n.Call):
+        if isinstance(node, nodes.Call):
             return self._call(node, procedures=True)
         return self.value(node)
 
     # --- facts that tests show
 
-    def facts(self, node: n.Expr, *, holds: bool) -> dict[str, Type]:
+    def facts(self, node: nodes.Expr, *, holds: bool) -> dict[str, Type]:
         """Narrower types of names once the test holds (or fails)."""
         match node:
-            case n.Not(value):
+            case nodes.Not(value):
                 return self.facts(value, holds=not holds)
-            case n.Binary(operator, left, right) if operator == ("and" if holds else "or"):
+            case nodes.Binary(operator, left, right) if operator == ("and" if holds else "or"):
                 known = self.facts(left, holds=holds)
                 with self.frame.given(known):
                     return {**known, **self.facts(right, holds=holds)}
-            case n.Compare(operator, left, right) if operator in ("==", "!="):
-                if isinstance(left, n.NoneLiteral):
+            case nodes.Compare(operator, left, right) if operator in ("==", "!="):
+                if isinstance(left, nodes.NoneLiteral):
                     left, right = right, left
                 path = path_of(left)
-                if path and isinstance(right, n.NoneLiteral) and holds == (operator == "!="):
+                if path and isinstance(right, nodes.NoneLiteral) and holds == (operator == "!="):
                     type_ = self._quietly(left)
                     return {path: type_.sure} if type_ else {}
-                if path and operator == "==" and holds and not isinstance(right, n.NoneLiteral):
+                if path and operator == "==" and holds and not isinstance(right, nodes.NoneLiteral):
                     type_, other = self._quietly(left), self._quietly(right)
                     if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
                         return {path: type_.sure}
                 return {}
-            case n.IsKind(value, kind, negated):
+            case nodes.IsKind(value, kind, negated):
                 path = path_of(value)
                 type_ = self._quietly(value) if path else None
                 if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
@@ -171,7 +170,7 @@ class Expressions:
             case _:
                 return {}
 
-    def _quietly(self, node: n.Expr) -> Type | None:
+    def _quietly(self, node: nodes.Expr) -> Type | None:
         report, self.report = self.report, lambda diagnostic: None
         try:
             return self.value(node, maybe=True).type
@@ -180,87 +179,87 @@ class Expressions:
 
     # --- one node
 
-    def _any(self, node: n.Expr, wanted: Type | None, maybe: bool) -> c.Expression:
+    def _any(self, node: nodes.Expr, wanted: Type | None, maybe: bool) -> core.Expression:
         span = node.span
         match node:
-            case n.IntLiteral(value):
+            case nodes.IntLiteral(value):
                 return self._number(value, wanted, span)
-            case n.TextLiteral(value):
+            case nodes.TextLiteral(value):
                 return self._text(value, wanted, span)
-            case n.BoolLiteral(value):
+            case nodes.BoolLiteral(value):
                 return self._yes_or_no(value, wanted, span)
-            case n.NoneLiteral():
-                return c.Const(None, type=NONE, span=span)
-            case n.Name(name):
+            case nodes.NoneLiteral():
+                return core.Const(None, type=NONE, span=span)
+            case nodes.Name(name):
                 return self._name(node, name, wanted)
-            case n.Attribute():
+            case nodes.Attribute():
                 return self._attribute(node)
-            case n.Index():
+            case nodes.Index():
                 return self._index(node)
-            case n.Call():
+            case nodes.Call():
                 return self._call(node, maybe=maybe)
-            case n.Drawn():
+            case nodes.Drawn():
                 self.error("E701", "chance brings nothing to a function: draw in a `does`", span)
                 return self._never(span)
-            case n.Aggregate():
+            case nodes.Aggregate():
                 return self._aggregate(node, maybe)
-            case n.ListLiteral(items):
+            case nodes.ListLiteral(items):
                 return self._list(items, wanted, span)
-            case n.ListFilter(variable, items, test):
+            case nodes.ListFilter(variable, items, test):
                 return self._filter(variable, items, test, span)
-            case n.ListComprehension(value, variable, items, test):
+            case nodes.ListComprehension(value, variable, items, test):
                 return self._map(value, variable, items, test, span)
-            case n.RangeOf(first, last):
-                return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
-            case n.Binary(operator, left, right):
+            case nodes.RangeOf(first, last):
+                return core.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
+            case nodes.Binary(operator, left, right):
                 if operator == "and" or operator == "or":
                     return self._logic(operator, left, right, span)
                 return self._arithmetic(operator, left, right, wanted, span)
-            case n.Compare(operator, left, right):
+            case nodes.Compare(operator, left, right):
                 return self._compare(operator, left, right, span)
-            case n.In(item, items, negated):
+            case nodes.In(item, items, negated):
                 whole, of = self._members_of(item, items)
-                return c.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
-            case n.IsKind():
+                return core.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
+            case nodes.IsKind():
                 return self._is_kind(node)
-            case n.Not(value):
-                return c.Negation(self.condition(value), type=BOOL, span=span)
-            case n.Negative(value):
+            case nodes.Not(value):
+                return core.Negation(self.condition(value), type=BOOL, span=span)
+            case nodes.Negative(value):
                 inner = self.value(value)
                 if not isinstance(inner.type, IntType | BagType | NeverType):
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
-                return c.Negate(inner, type=inner.type, span=span)
-            case n.Conditional(then, test, otherwise):
+                return core.Negate(inner, type=inner.type, span=span)
+            case nodes.Conditional(then, test, otherwise):
                 return self._conditional(then, test, otherwise, wanted, span)
-            case n.Otherwise(value, default):
+            case nodes.Otherwise(value, default):
                 found = self.value(value, wanted.maybe if wanted else None, maybe=True)
                 if not found.type.optional and not isinstance(found.type, NeverType):
                     self.error("E416", "this is never none, so `otherwise` is never used", default.span)
                 second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
                 type_ = found.type.sure if not second.type.optional else found.type
-                return c.Default(found, second, type=type_, span=span)
-            case n.Amount(number, kind):
+                return core.Default(found, second, type=type_, span=span)
+            case nodes.Amount(number, kind):
                 return self._amount(number, kind, span)
             case _:
                 assert_never(node)
 
-    def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> c.Expression:
+    def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> core.Expression:
         """A truth, or the reading or member of that name where its kind is wanted."""
         word = "yes" if value else "no"
         if isinstance(wanted, KindType) and word in (members := self.members(wanted.name)):
-            return c.Const(members.index(word), type=wanted.sure, span=span)
-        return c.Const(value, type=BOOL, span=span)
+            return core.Const(members.index(word), type=wanted.sure, span=span)
+        return core.Const(value, type=BOOL, span=span)
 
-    def _number(self, value: int, wanted: Type | None, span: Span) -> c.Expression:
+    def _number(self, value: int, wanted: Type | None, span: Span) -> core.Expression:
         """A number, or the card that bears it where a card is wanted."""
         if isinstance(wanted, CardType):
             found = self._card(value, wanted, span)
             if found is None:
                 self.error("E302", f"there is no {wanted.sure} {value}", span)
             return found or self._never(span)
-        return c.Const(value, type=INT, span=span)
+        return core.Const(value, type=INT, span=span)
 
-    def _card(self, key: int | str, wanted: CardType, span: Span) -> c.Expression | None:
+    def _card(self, key: int | str, wanted: CardType, span: Span) -> core.Expression | None:
         """The card with a key, of the wanted kind."""
         found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
         if len(found) > 1 and len({self.model.cards[index].kind for index in found}) == 1:
@@ -272,7 +271,7 @@ class Expressions:
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
             self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
             return self._never(span)
-        return c.Const(found[0], type=CardType(self.model.cards[found[0]].kind), span=span) if found else None
+        return core.Const(found[0], type=CardType(self.model.cards[found[0]].kind), span=span) if found else None
 
     def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
         """A key that several cards of a kind have says of none of them which is meant."""
@@ -283,10 +282,10 @@ class Expressions:
         helped = f"compare `{kind.key}`, or say where the card lies: {example}"
         self.report(Diagnostic("E303", message, span, help=helped))
 
-    def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
+    def _text(self, value: str, wanted: Type | None, span: Span) -> core.Expression:
         graph = self.model.graph
         if isinstance(wanted, TextType):
-            return c.Const(value, type=TEXT, span=span)
+            return core.Const(value, type=TEXT, span=span)
         if (
             wanted is not None
             and isinstance(wanted, CardType)
@@ -295,24 +294,24 @@ class Expressions:
             return card
         names = [row.name for row in graph.nodes] if graph else []
         if value in names:
-            return c.Const(names.index(value), type=NODE, span=span)
+            return core.Const(names.index(value), type=NODE, span=span)
         members = {member for kind in self.model.kinds.values() for member in kind.members}
         helped = f"a name of a kind stands without quotes: `{value}`" if value in members else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
         self.report(Diagnostic("E302", message, span, help=helped))
         return self._never(span)
 
-    def _name(self, node: n.Expr, name: str, wanted: Type | None) -> c.Expression:
+    def _name(self, node: nodes.Expr, name: str, wanted: Type | None) -> core.Expression:
         span = node.span
         variable = self.frame.find(name)
         if variable is not None:
-            return c.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
+            return core.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
         if name in self.weights:
-            return c.Const(self.weights[name], type=INT, span=span)
+            return core.Const(self.weights[name], type=INT, span=span)
         if name == "players":
-            return c.PlayerCount(type=INT, span=span)
+            return core.PlayerCount(type=INT, span=span)
         if name == "seats":
-            return c.AllSeats(type=ListType(SEAT), span=span)
+            return core.AllSeats(type=ListType(SEAT), span=span)
         if name == "phase":
             return _phase(self.frame.known(name), span)
         group = self.model.groups.get(name)
@@ -320,12 +319,12 @@ class Expressions:
             return self._cell(name, None, span, self.frame.known(name))
         if name in self.model.settings:
             known = self.frame.known(name)
-            return c.SettingValue(name, type=known or self.model.settings[name].type, span=span)
+            return core.SettingValue(name, type=known or self.model.settings[name].type, span=span)
         if name in self.model.interpretations:
-            return c.SettingValue(name, type=KindType(name), span=span)
+            return core.SettingValue(name, type=KindType(name), span=span)
         role = self.model.roles.get(name)
         if role is not None and role.seats == 1 and not (isinstance(wanted, KindType)):
-            return c.RoleSeat(name, type=SEAT, span=span)
+            return core.RoleSeat(name, type=SEAT, span=span)
         domain = self.domain(name, span)
         if domain is not None:
             return domain
@@ -334,36 +333,36 @@ class Expressions:
             return member
         signature = self.signatures.get(self.model.called(name, span))
         if signature is not None and signature.constant:
-            return c.CallRule(signature.name, (), type=signature.result, span=span)
+            return core.CallRule(signature.name, (), type=signature.result, span=span)
         self._unknown(name, span)
         return self._never(span)
 
-    def domain(self, name: str, span: Span) -> c.Expression | None:
+    def domain(self, name: str, span: Span) -> core.Expression | None:
         """A type's name as the list of all its values."""
         kind = self.model.kinds.get(name)
         if kind is not None and kind.range is not None:
             first, last = kind.range
-            return c.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
+            return core.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
         if kind is not None and not kind.unit and name not in self.model.interpretations:
-            return c.Const(tuple(range(len(kind.members))), type=ListType(KindType(name)), span=span)
+            return core.Const(tuple(range(len(kind.members))), type=ListType(KindType(name)), span=span)
         if name == "card" or name in self.model.card_kinds:
             cards = tuple(i for i, row in enumerate(self.model.cards) if name in ("card", row.kind))
-            return c.Const(cards, type=ListType(CardType("" if name == "card" else name)), span=span)
+            return core.Const(cards, type=ListType(CardType("" if name == "card" else name)), span=span)
         graph = self.model.graph
         if graph is not None and name == graph.node:
-            return c.Const(tuple(range(len(graph.nodes))), type=ListType(NODE), span=span)
+            return core.Const(tuple(range(len(graph.nodes))), type=ListType(NODE), span=span)
         if name == "seat":
-            return c.AllSeats(type=ListType(SEAT), span=span)
+            return core.AllSeats(type=ListType(SEAT), span=span)
         return None
 
-    def _kind_member(self, name: str, wanted: Type | None, span: Span) -> c.Expression | None:
+    def _kind_member(self, name: str, wanted: Type | None, span: Span) -> core.Expression | None:
         """A member of a kind: of the wanted one, else of the only one that has it."""
         if isinstance(wanted, KindType):
             members = self.members(wanted.name)
             if name in members:
-                return c.Const(members.index(name), type=wanted.sure, span=span)
+                return core.Const(members.index(name), type=wanted.sure, span=span)
         if isinstance(wanted, PieceType) and name in self.model.pieces:
-            return c.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
+            return core.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
         found = [
             k for k in self.model.kinds if name in self.model.kinds[k].members and k not in self.model.interpretations
         ]
@@ -372,7 +371,7 @@ class Expressions:
         if not found and name in self.model.phases:
             found.append("phase")
         if len(found) == 1:
-            return c.Const(self.members(found[0]).index(name), type=KindType(found[0]), span=span)
+            return core.Const(self.members(found[0]).index(name), type=KindType(found[0]), span=span)
         if len(found) > 1:
             kinds = " and ".join(f"`{kind}`" for kind in found)
             self.error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
@@ -391,28 +390,28 @@ class Expressions:
         found = self.model.kinds.get(kind)
         return found.members if found else ()
 
-    def _cell(self, name: str, owner: c.Expression | None, span: Span, known: Type | None = None) -> c.Expression:
+    def _cell(self, name: str, owner: core.Expression | None, span: Span, known: Type | None = None) -> core.Expression:
         group = self.model.groups[name]
-        cell = c.Cell(name, owner, type=group.type, span=span)
+        cell = core.Cell(name, owner, type=group.type, span=span)
         if isinstance(group.type, HolderType):
             return cell
-        return c.Read(cell, type=known or group.type, span=span)
+        return core.Read(cell, type=known or group.type, span=span)
 
-    def _attribute(self, node: n.Attribute) -> c.Expression:
+    def _attribute(self, node: nodes.Attribute) -> core.Expression:
         path = path_of(node)
         known = self.frame.known(path) if path else None
         if node.name == "piece":
             of = self._any(node.of, None, False)
             if isinstance(of.type, PlaceType):
-                cell = c.Cell("piece", of, type=self.model.groups["piece"].type, span=node.span)
-                return c.Read(cell, type=known or PieceType(optional=True), span=node.span)
+                cell = core.Cell("piece", of, type=self.model.groups["piece"].type, span=node.span)
+                return core.Read(cell, type=known or PieceType(optional=True), span=node.span)
         of = self.value(node.of)
         if of.type.optional:
             self._maybe_none(node.of, of.type)
             return self._never(node.span)
         return self._attribute_of(of, node, known)
 
-    def _attribute_of(self, of: c.Expression, node: n.Attribute, known: Type | None) -> c.Expression:
+    def _attribute_of(self, of: core.Expression, node: nodes.Attribute, known: Type | None) -> core.Expression:
         name, span = node.name, node.span
         if isinstance(of.type, NeverType):
             return self._never(span)
@@ -420,16 +419,16 @@ class Expressions:
             fields = self.model.records[of.type.name]
             if name in fields:
                 position = list(fields).index(name)
-                return c.FieldOf(of, position, type=known or fields[name], span=span)
+                return core.FieldOf(of, position, type=known or fields[name], span=span)
             return self._no_attribute(of.type, node, fields)
         key = self.group_key(of.type, name)
         if key is not None:
             return self._cell(key, of, span, known)
         attributes = self.attributes(of.type)
         if name in attributes:
-            return c.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
+            return core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
         if isinstance(of.type, PileType) and name == "top":
-            return c.Builtin("top", (of,), type=CardType(of.type.name), span=span)
+            return core.Builtin("top", (of,), type=CardType(of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
 
     def group_key(self, type_: Type, name: str) -> str | None:
@@ -463,7 +462,7 @@ class Expressions:
             case _:
                 return {}
 
-    def _no_attribute(self, type_: Type, node: n.Attribute, known: Iterable[str]) -> c.Expression:
+    def _no_attribute(self, type_: Type, node: nodes.Attribute, known: Iterable[str]) -> core.Expression:
         names = list(known)
         notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
         helped = None
@@ -475,8 +474,12 @@ class Expressions:
         self.report(Diagnostic("E304", message, node.name_span, tuple(notes), helped))
         return self._never(node.span)
 
-    def _index(self, node: n.Index) -> c.Expression:
-        if isinstance(node.of, n.Name) and self.frame.find(node.of.name) is None and node.of.name in self.model.tables:
+    def _index(self, node: nodes.Index) -> core.Expression:
+        if (
+            isinstance(node.of, nodes.Name)
+            and self.frame.find(node.of.name) is None
+            and node.of.name in self.model.tables
+        ):
             return self._table_cell(node, node.of.name)
         of = self.value(node.of)
         if len(node.keys) != 1:
@@ -485,27 +488,27 @@ class Expressions:
         key = node.keys[0]
         match of.type:
             case BagType():
-                return c.BagItem(of, self.need(key, KindType(of.type.name)), type=INT, span=node.span)
+                return core.BagItem(of, self.need(key, KindType(of.type.name)), type=INT, span=node.span)
             case CollectionType():
-                return c.Element(of, self.need(key, INT), type=of.type.of, span=node.span)
+                return core.Element(of, self.need(key, INT), type=of.type.of, span=node.span)
             case NeverType():
                 return of
             case _:
                 self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
                 return self._never(node.span)
 
-    def _table_cell(self, node: n.Index, name: str) -> c.Expression:
+    def _table_cell(self, node: nodes.Index, name: str) -> core.Expression:
         table = self.model.tables[name]
         if len(node.keys) != len(table.keys):
             wanted = ", ".join(table.keys)
             self.error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
-        return c.TableCell(name, keys, type=table.gives, span=node.span)
+        return core.TableCell(name, keys, type=table.gives, span=node.span)
 
     # --- calls
 
-    def _call(self, node: n.Call, *, procedures: bool = False, maybe: bool = False) -> c.Expression:
+    def _call(self, node: nodes.Call, *, procedures: bool = False, maybe: bool = False) -> core.Expression:
         if node.name == "base":
             return self._call_base(node)
         signature = self.signatures.get(self.model.called(node.name, node.span))
@@ -523,11 +526,11 @@ class Expressions:
                 )
                 return self._never(node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
-            return c.CallRule(signature.name, arguments, type=signature.result, span=node.span)
+            return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.model.records.get(node.name)
         if fields is not None:
             arguments = self.arguments(node, node.name, list(fields.items()), None)
-            return c.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
+            return core.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
         function = FUNCTIONS.get(node.name)
         if function is not None:
             return self._builtin(node, function, maybe)
@@ -544,7 +547,7 @@ class Expressions:
             self._quietly(argument)
         return self._never(node.span)
 
-    def _card_of_kind(self, node: n.Call, kind: CardKind, maybe: bool) -> c.Expression:
+    def _card_of_kind(self, node: nodes.Call, kind: CardKind, maybe: bool) -> core.Expression:
         """``news(1)``: the card of a kind with that key."""
         card = CardType(kind.name)
         if kind.key is None:
@@ -552,7 +555,7 @@ class Expressions:
             return self._never(node.span)
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
-        if isinstance(literal, n.IntLiteral | n.TextLiteral):
+        if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
             found = self._card(literal.value, card, literal.span)
             if found is None:
                 self.error("E302", f"there is no {card} {literal.value}", literal.span)
@@ -564,24 +567,24 @@ class Expressions:
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
-        each = c.Local(local, kind.name, type=card, span=node.span)
-        same = c.Comparison("==", c.Static(f"{kind.name}.{kind.key}", each, type=key_type), *arguments, type=BOOL)
+        each = core.Local(local, kind.name, type=card, span=node.span)
+        same = core.Comparison("==", core.Static(f"{kind.name}.{kind.key}", each, type=key_type), *arguments, type=BOOL)
         every = self.domain(kind.name, node.span)
         assert every is not None
         type_ = card.maybe if maybe else card
-        return c.Search(local, every, same, "first", maybe, type=type_, span=node.span)
+        return core.Search(local, every, same, "first", maybe, type=type_, span=node.span)
 
-    def _call_base(self, node: n.Call) -> c.Expression:
+    def _call_base(self, node: nodes.Call) -> core.Expression:
         if self.base is None:
             self.error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
             return self._never(node.span)
         rule, layer, signature = self.base
         arguments = self.arguments(node, node.name, signature.parameters, signature.span)
-        return c.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
+        return core.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
 
     def arguments(
-        self, node: n.Call | n.Note, called: str, wanted: Sequence[tuple[str, Type]], declared: Span | None
-    ) -> tuple[c.Expression, ...]:
+        self, node: nodes.Call | nodes.Note, called: str, wanted: Sequence[tuple[str, Type]], declared: Span | None
+    ) -> tuple[core.Expression, ...]:
         """The values of a call, by their places or all by their names."""
         given = node.arguments
         asked = ", ".join(f"{name}: {type_}" for name, type_ in wanted)
@@ -601,7 +604,7 @@ class Expressions:
             given = tuple(given[node.names.index(name)] for name in names)
         return tuple(self.need(argument, type_) for argument, (_, type_) in zip(given, wanted, strict=True))
 
-    def _builtin(self, node: n.Call, function: Builtin, maybe: bool) -> c.Expression:
+    def _builtin(self, node: nodes.Call, function: Builtin, maybe: bool) -> core.Expression:
         if node.name in ("keys", "cells"):
             return self._of_table(node)
         enough = (not node.names and len(node.arguments) == len(function.parameters)) or (
@@ -622,30 +625,32 @@ class Expressions:
         type_ = builtin.gives(function.gives)
         or_none = function.partial and maybe
         if node.name == "links":
-            return c.Static("node.links", arguments[0], type=type_, span=node.span)
+            return core.Static("node.links", arguments[0], type=type_, span=node.span)
         if node.name == "sum" and builtin.bag:
             return self._sum_of_bags(arguments[0], builtin.bag, node.span)
         graph = self.model.graph
         if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
             arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
-        return c.Builtin(node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span)
+        return core.Builtin(
+            node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
+        )
 
-    def _of_table(self, node: n.Call) -> c.Expression:
+    def _of_table(self, node: nodes.Call) -> core.Expression:
         """``keys(table)``, ``keys(table, key)``: the values of a key; ``cells(table, keys …)``: a line of cells."""
         first, *others = node.arguments or (None,)
-        table = self.model.tables.get(first.name) if isinstance(first, n.Name) else None
+        table = self.model.tables.get(first.name) if isinstance(first, nodes.Name) else None
         if table is None:
             self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
             return self._never(node.span)
         last = len(table.keys) - 1
         if node.name == "keys":
-            named = [key.name for key in others if isinstance(key, n.Name)] or list(table.keys)
+            named = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
             if len(named) != 1 or named[0] not in table.keys or len(others) > 1:
                 listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
                 self.error("E405", f"say which key is meant: {listed}", node.span)
                 return self._never(node.span)
             last = table.keys.index(named[0])
-        every = c.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
+        every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
@@ -653,19 +658,19 @@ class Expressions:
             self.error("E405", f"the cells of a line are `cells({wanted})`", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
-        local = c.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
-        cell = c.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
-        return c.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
+        local = core.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
+        cell = core.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
+        return core.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
 
-    def _sum_of_bags(self, bags: c.Expression, kind: str, span: Span) -> c.Expression:
-        return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
+    def _sum_of_bags(self, bags: core.Expression, kind: str, span: Span) -> core.Expression:
+        return core.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
 
-    def _empty_bag(self, kind: str, span: Span) -> c.Expression:
-        return c.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
+    def _empty_bag(self, kind: str, span: Span) -> core.Expression:
+        return core.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
 
     # --- looking through lists
 
-    def _aggregate(self, node: n.Aggregate, maybe: bool) -> c.Expression:
+    def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         if node.value is not None:
             return self._aggregate_of_values(node, maybe)
         whole, of = self.items(node.items)
@@ -680,29 +685,29 @@ class Expressions:
         local, span, found = variable.index, node.span, of.maybe if maybe else of
         match node.name:
             case "count":
-                return c.Fold(local, whole, test, "count", type=INT, span=span)
+                return core.Fold(local, whole, test, "count", type=INT, span=span)
             case "any":
                 if test is None:
                     self.error("E407", "`any` needs `where`", node.span)
-                return c.Fold(local, whole, test, "any", type=BOOL, span=span)
+                return core.Fold(local, whole, test, "any", type=BOOL, span=span)
             case "all":
                 self._claimless(node)
-                return c.Fold(local, whole, test, "all", type=BOOL, span=span)
+                return core.Fold(local, whole, test, "all", type=BOOL, span=span)
             case "sorted":
-                return c.Order(local, whole, test, "sorted", keys, type=ListType(of), span=span)
+                return core.Order(local, whole, test, "sorted", keys, type=ListType(of), span=span)
             case "first" | "last" as end:
-                return c.Search(local, whole, test, end, maybe, type=found, span=span)
+                return core.Search(local, whole, test, end, maybe, type=found, span=span)
             case "min" | "max" as end:
                 if not keys and not isinstance(of, IntType):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
-                return c.Order(local, whole, test, end, keys, maybe, type=found, span=span)
+                return core.Order(local, whole, test, end, keys, maybe, type=found, span=span)
             case _:
                 self.error(
                     "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
                 )
                 return self._never(span)
 
-    def _aggregate_of_values(self, node: n.Aggregate, maybe: bool) -> c.Expression:
+    def _aggregate_of_values(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         assert node.value is not None
         match node.name:
             case "any" | "all" as operation:
@@ -719,16 +724,16 @@ class Expressions:
         or_none = maybe and node.name != "sum"
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
-        return c.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
+        return core.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
 
-    def _claimless(self, node: n.Aggregate) -> None:
+    def _claimless(self, node: nodes.Aggregate) -> None:
         """``all(x in items where test)``: where a condition chooses items, all of them pass it."""
-        said = replace(node, test=None, value=node.test or n.Name("claim"))
+        said = replace(node, test=None, value=node.test or nodes.Name("claim"))
         message = f"`all` needs what holds for all: `{format_node(said)}`"
         help = "`where` chooses the items that are looked at"
         self.report(Diagnostic("E407", message, node.span, help=help))
 
-    def _claim(self, node: n.Aggregate, operation: Literal["any", "all"], claim: n.Expr) -> c.Expression:
+    def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
         """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""
         whole, of = self.items(node.items)
         with self.frame.block():
@@ -737,12 +742,12 @@ class Expressions:
             with self.frame.given(self.facts(node.test, holds=True) if node.test is not None else {}):
                 holds = self.condition(claim)
         if test is not None and node.name == "any":
-            holds = c.Logic("and", test, holds, type=BOOL, span=claim.span)
+            holds = core.Logic("and", test, holds, type=BOOL, span=claim.span)
         elif test is not None:
-            holds = c.Logic("or", c.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
-        return c.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
+            holds = core.Logic("or", core.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
+        return core.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
 
-    def _key(self, node: n.Expr) -> c.Expression:
+    def _key(self, node: nodes.Expr) -> core.Expression:
         found = self.value(node)
         if found.type.optional or not isinstance(
             found.type,
@@ -751,7 +756,7 @@ class Expressions:
             self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
         return found
 
-    def _check_keys(self, node: n.Aggregate, of: Type) -> None:
+    def _check_keys(self, node: nodes.Aggregate, of: Type) -> None:
         """Keys of an order must leave no tie open: they end in something unique, or in `as listed`."""
         if node.name not in ("sorted", "min", "max"):
             if node.keys:
@@ -762,12 +767,12 @@ class Expressions:
                 self.error("E407", f"`sorted` of {of} needs `by`", node.span)
             return
         last = node.keys[-1]
-        last = last.value if isinstance(last, n.Negative) else last
+        last = last.value if isinstance(last, nodes.Negative) else last
         kind = self.model.card_kinds.get(of.name) if isinstance(of, CardType) else None
         unique = isinstance(of, IntType | KindType | NeverType) or (
-            isinstance(last, n.Name) and last.name == node.variable
+            isinstance(last, nodes.Name) and last.name == node.variable
         )
-        if isinstance(last, n.Attribute) and isinstance(last.of, n.Name) and last.of.name == node.variable:
+        if isinstance(last, nodes.Attribute) and isinstance(last.of, nodes.Name) and last.of.name == node.variable:
             copied = kind is not None and any(r.copies > 1 for r in self.model.cards if r.kind == kind.name)
             unique |= (kind is not None and last.name == kind.key and not copied) or (
                 isinstance(of, SeatType) and last.name == "number"
@@ -782,16 +787,18 @@ class Expressions:
                 )
             )
 
-    def _filter(self, variable: str, items: n.Expr, test: n.Expr | None, span: Span) -> c.Expression:
+    def _filter(self, variable: str, items: nodes.Expr, test: nodes.Expr | None, span: Span) -> core.Expression:
         whole, of = self.items(items)
         with self.frame.block():
             local = self.frame.add(variable, of)
             checked = self.condition(test) if test is not None else None
             if test is not None:
                 of = self.facts(test, holds=True).get(variable, of)
-        return c.Select(local.index, whole, checked, type=ListType(of), span=span)
+        return core.Select(local.index, whole, checked, type=ListType(of), span=span)
 
-    def _map(self, value: n.Expr, variable: str, items: n.Expr, test: n.Expr | None, span: Span) -> c.Expression:
+    def _map(
+        self, value: nodes.Expr, variable: str, items: nodes.Expr, test: nodes.Expr | None, span: Span
+    ) -> core.Expression:
         whole, of = self.items(items)
         with self.frame.block():
             local = self.frame.add(variable, of)
@@ -799,11 +806,11 @@ class Expressions:
             with self.frame.given(self.facts(test, holds=True) if test is not None else {}):
                 taken = self.value(value)
         type_ = self._listed(taken.type, span)
-        return c.Select(local.index, whole, checked, taken, type=type_, span=span)
+        return core.Select(local.index, whole, checked, taken, type=type_, span=span)
 
     # --- the rest
 
-    def _list(self, items: tuple[n.Expr, ...], wanted: Type | None, span: Span) -> c.Expression:
+    def _list(self, items: tuple[nodes.Expr, ...], wanted: Type | None, span: Span) -> core.Expression:
         if isinstance(wanted, BagType) and not items:
             return self._empty_bag(wanted.name, span)
         of = wanted.of if isinstance(wanted, CollectionType) else None
@@ -816,13 +823,13 @@ class Expressions:
                 joined = NEVER
             type_ = joined
         if isinstance(wanted, SetType):
-            return c.Builtin(
+            return core.Builtin(
                 "set of list",
-                (c.MakeList(tuple(checked), type=ListType(type_), span=span),),
+                (core.MakeList(tuple(checked), type=ListType(type_), span=span),),
                 type=SetType(type_),
                 span=span,
             )
-        return c.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
+        return core.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
 
     def _listed(self, of: Type, span: Span) -> Type:
         """A list of a type; lists in lists in lists are refused at some depth."""
@@ -834,13 +841,17 @@ class Expressions:
             return ListType(NEVER)
         return ListType(of)
 
-    def _logic(self, operator: Literal["and", "or"], left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+    def _logic(
+        self, operator: Literal["and", "or"], left: nodes.Expr, right: nodes.Expr, span: Span
+    ) -> core.Expression:
         start = self.condition(left)
         with self.frame.given(self.facts(left, holds=operator == "and")):
             then = self.condition(right)
-        return c.Logic(operator, start, then, type=BOOL, span=span)
+        return core.Logic(operator, start, then, type=BOOL, span=span)
 
-    def _arithmetic(self, operator: Sign, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
+    def _arithmetic(
+        self, operator: Sign, left: nodes.Expr, right: nodes.Expr, wanted: Type | None, span: Span
+    ) -> core.Expression:
         first = self.value(left, wanted)
         second = self.value(right, first.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
@@ -861,15 +872,17 @@ class Expressions:
             type_ = first.type
         if type_ is None:
             remedy = None
-            if forms == {IntType, BagType} and isinstance(right, n.Amount):
+            if forms == {IntType, BagType} and isinstance(right, nodes.Amount):
                 remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
             message = f"cannot apply `{operator}` to {first.type} and {second.type}"
             self.report(Diagnostic("E401", message, span, (), remedy))
             type_ = NEVER
-        return c.Arithmetic(operator, first, second, type=type_, span=span)
+        return core.Arithmetic(operator, first, second, type=type_, span=span)
 
-    def _compare(self, operator: Relation, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
-        maybe = any(isinstance(side, n.NoneLiteral) for side in (left, right))  # asks whether there is anything to find
+    def _compare(self, operator: Relation, left: nodes.Expr, right: nodes.Expr, span: Span) -> core.Expression:
+        maybe = any(
+            isinstance(side, nodes.NoneLiteral) for side in (left, right)
+        )  # asks whether there is anything to find
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
             second = self.value(right, first.type, maybe=maybe)
@@ -892,33 +905,35 @@ class Expressions:
                     self._maybe_none(node, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
-        return c.Comparison(operator, first, second, type=BOOL, span=span)
+        return core.Comparison(operator, first, second, type=BOOL, span=span)
 
-    def _stands_alone(self, node: n.Expr) -> bool:
+    def _stands_alone(self, node: nodes.Expr) -> bool:
         """Return whether the type of an expression is known without knowing what is wanted."""
-        if isinstance(node, n.Name):
+        if isinstance(node, nodes.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
             model = self.model
             return node.name in model.groups or node.name in model.settings or node.name in model.interpretations
-        return not isinstance(node, n.IntLiteral | n.TextLiteral | n.BoolLiteral | n.NoneLiteral | n.ListLiteral)
+        return not isinstance(
+            node, nodes.IntLiteral | nodes.TextLiteral | nodes.BoolLiteral | nodes.NoneLiteral | nodes.ListLiteral
+        )
 
-    def _members_of(self, item: n.Expr, items: n.Expr) -> tuple[c.Expression, Type]:
+    def _members_of(self, item: nodes.Expr, items: nodes.Expr) -> tuple[core.Expression, Type]:
         """The right side of a membership test. Texts in a list that is written there are what the item is."""
-        if isinstance(items, n.ListLiteral) and any(isinstance(each, n.TextLiteral) for each in items.items):
+        if isinstance(items, nodes.ListLiteral) and any(isinstance(each, nodes.TextLiteral) for each in items.items):
             of = self._quietly(item)
             if of is not None and isinstance(of, TextType):
                 return self.value(items, ListType(of)), of
         return self.items(items)
 
-    def _member(self, item: n.Expr, of: Type) -> c.Expression:
+    def _member(self, item: nodes.Expr, of: Type) -> core.Expression:
         """The item of a membership test. A broader kind of card than the list holds may well be asked for."""
         found = self.value(item, of)
         if join(of, found.type) is None:
             self.error("E401", f"got {found.type}, but the list holds {of}", item.span)
         return found
 
-    def _is_kind(self, node: n.IsKind) -> c.Expression:
+    def _is_kind(self, node: nodes.IsKind) -> core.Expression:
         value = self.value(node.value)
         known = tuple(self.model.card_kinds) if isinstance(value.type, CardType) else self.model.pieces
         if isinstance(value.type, NeverType):
@@ -927,11 +942,11 @@ class Expressions:
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
         elif node.kind not in known:
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
-        return c.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
+        return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(
-        self, then: n.Expr, test: n.Expr, otherwise: n.Expr, wanted: Type | None, span: Span
-    ) -> c.Expression:
+        self, then: nodes.Expr, test: nodes.Expr, otherwise: nodes.Expr, wanted: Type | None, span: Span
+    ) -> core.Expression:
         checked = self.condition(test)
         maybe = bool(wanted and wanted.optional)
         with self.frame.given(self.facts(test, holds=True)):
@@ -946,9 +961,9 @@ class Expressions:
         if type_ is None:
             self.error("E401", f"got {first.type} or {second.type}, want one type", span)
             type_ = NEVER
-        return c.Condition(first, checked, second, type=type_, span=span)
+        return core.Condition(first, checked, second, type=type_, span=span)
 
-    def _amount(self, number: n.Expr, kind: n.Expr, span: Span) -> c.Expression:
+    def _amount(self, number: nodes.Expr, kind: nodes.Expr, span: Span) -> core.Expression:
         counted = self.need(number, INT)
         found = self.value(kind)
         if isinstance(found.type, NeverType):
@@ -959,17 +974,17 @@ class Expressions:
             return self._never(span)
         if token.unit:
             return counted
-        return c.AmountOf(counted, found, len(token.members), type=BagType(token.name), span=span)
+        return core.AmountOf(counted, found, len(token.members), type=BagType(token.name), span=span)
 
     # --- helpers
 
-    def _read(self, found: c.Expression) -> c.Expression:
+    def _read(self, found: core.Expression) -> core.Expression:
         if not isinstance(found.type, HolderType):
             return found
         type_ = read_type(found.type, unit=self.model.is_unit(found.type.name))
-        return c.Read(found, type=type_, span=found.span)
+        return core.Read(found, type=type_, span=found.span)
 
-    def fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
+    def fit(self, found: core.Expression, wanted: Type, span: Span, what: str) -> core.Expression:
         """An expression where a type is wanted; what does not fit is reported. ``what`` says more of what is wanted."""
         if isinstance(wanted, NeverType) or accepts(wanted, found.type):
             return found
@@ -980,14 +995,14 @@ class Expressions:
             and wanted.of
             and accepts(wanted.of, found.type.of)
         ):
-            return c.Builtin("set of list", (found,), type=SetType(found.type.of), span=span)
+            return core.Builtin("set of list", (found,), type=SetType(found.type.of), span=span)
         if found.type.optional and accepts(wanted, found.type.sure):
             self._maybe_none_at(span, found.type)
         else:
             self.error("E401", f"got {found.type}, want {wanted}{what}", span)
         return found
 
-    def _maybe_none(self, node: n.Expr, type_: Type) -> None:
+    def _maybe_none(self, node: nodes.Expr, type_: Type) -> None:
         self._maybe_none_at(node.span, type_)
 
     def _maybe_none_at(self, span: Span, type_: Type) -> None:
@@ -1041,8 +1056,8 @@ class Expressions:
         """Reports a mistake."""
         self.report(Diagnostic(code, message, span))
 
-    def _never(self, span: Span) -> c.Expression:
-        return c.Const(None, type=NEVER, span=span)
+    def _never(self, span: Span) -> core.Expression:
+        return core.Const(None, type=NEVER, span=span)
 
 
 def owner_word(type_: Type) -> str:
@@ -1050,9 +1065,11 @@ def owner_word(type_: Type) -> str:
     return type_.name if isinstance(type_, CardType) else type_.word
 
 
-def _phase(known: Type | None, span: Span) -> c.Expression:
+def _phase(known: Type | None, span: Span) -> core.Expression:
     """The phase that is under way; none before the first one of a round."""
-    number = c.Read(c.Cell("phase", None, type=INT, span=span), type=INT, span=span)
-    before = c.Comparison("==", number, c.Const(-1, type=INT, span=span), type=BOOL, span=span)
-    here = c.Read(number.cell, type=PHASE.sure, span=span)
-    return here if known else c.Condition(c.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)
+    number = core.Read(core.Cell("phase", None, type=INT, span=span), type=INT, span=span)
+    before = core.Comparison("==", number, core.Const(-1, type=INT, span=span), type=BOOL, span=span)
+    here = core.Read(number.cell, type=PHASE.sure, span=span)
+    return (
+        here if known else core.Condition(core.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)
+    )

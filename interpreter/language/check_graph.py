@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.checker import Checker
 from interpreter.language.declared import merged
 from interpreter.language.declared_graph import MAXIMUM_PLACES
@@ -37,7 +37,7 @@ class Boards(Checker):
             if measure is not None and self._ways(measured, length):
                 self.model.graph = measured
 
-    def _text(self, text: Value, wanted: Type, *names: tuple[str, Type]) -> c.Expression | None:
+    def _text(self, text: Value, wanted: Type, *names: tuple[str, Type]) -> core.Expression | None:
         """An expression over what is printed; nothing where it is wrong."""
         tree = expression_of(text, self.report)
         if tree is None:

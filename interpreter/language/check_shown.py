@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
@@ -161,7 +160,7 @@ class Shown(Checker):
             message = f"on a grid each {self.model.graph.node} needs `x` and `y`"
             self.error("E306", message, entry.span, "add these columns to the table of nodes")
 
-    def _look(self, name: str, expressions: Expressions, tree: n.Expr) -> c.Expression:
+    def _look(self, name: str, expressions: Expressions, tree: nodes.Expr) -> core.Expression:
         """Most looks are any value, shown in words; a place shows a piece, nodes are pale and links hidden or not."""
         if name in ("node.pale", "link.hidden"):
             return expressions.condition(tree)
@@ -184,10 +183,10 @@ class Shown(Checker):
                 binder, *more = match.binders
                 for other in more:
                     self.error("E202", "the rows of a board go through one list", other.span)
-                listed = n.ListFilter(binder.name, binder.items, match.test, span=match.span)
+                listed = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
                 rows, of = expressions.items(binder.items if match.test is None else listed)
                 row_local = frame.add(binder.name, of).index
-        columns: list[tuple[str, c.Expression]] = []
+        columns: list[tuple[str, core.Expression]] = []
         written = entry.get("columns")
         if isinstance(written, Mapping):
             for column in written.entries:
@@ -212,10 +211,10 @@ class Shown(Checker):
                 return
             keys.extend(self._told_apart(words(entry.get("by")), pattern.names, event))
             test = self.narrowed(test, pattern.test, expressions)
-        each: list[tuple[int, c.Expression]] = []
+        each: list[tuple[int, core.Expression]] = []
         if isinstance(text := entry.get("each"), Scalar):
             local = frame.add(text.text, SEAT)
-            each.append((local.index, c.AllSeats(type=ListType(SEAT), span=text.span)))
+            each.append((local.index, core.AllSeats(type=ListType(SEAT), span=text.span)))
             keys.append(MeasureKey(text.text, local.index, SEAT))
         if (found := entry.get("for")) is not None:
             match = parsed(found, parse_match, self.report)

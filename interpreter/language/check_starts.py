@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
+from interpreter.base.frozen import with_fields
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.checker import Checker
 from interpreter.language.model import Group, Table
 from interpreter.language.scope import Frame
@@ -42,7 +39,7 @@ class Starts(Checker):
         for name, group in list(self.model.groups.items()):
             changes = self._group_texts(name, group)
             if changes:
-                self.model.groups[name] = replace(group, **changes)
+                self.model.groups[name] = with_fields(group, changes)
         for group in self.model.groups.values():
             if group.spaces is not None and isinstance(group.type, TrackType):
                 self._check_spaces(group, group.spaces, group.type.name)
@@ -60,8 +57,8 @@ class Starts(Checker):
             message = f"`{table.name}` has no spaces of {token}: want the keys [{wanted}]"
             self.error("E401", f"{message} and numbers", group.span)
 
-    def _group_texts(self, name: str, group: Group) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
+    def _group_texts(self, name: str, group: Group) -> dict[str, object]:
+        changes: dict[str, object] = {}
         start = self.declared.starts.get(name)
         if start is not None:
             checked, size = self._start(start, group)
@@ -74,7 +71,7 @@ class Starts(Checker):
             changes["top_shows"] = self._card_rule(top, group, None)
         return changes
 
-    def _start(self, value: Value, group: Group) -> tuple[c.Expression | None, int]:
+    def _start(self, value: Value, group: Group) -> tuple[core.Expression | None, int]:
         frame = Frame()
         if group.owner == "seat":
             frame.add("who", SEAT)
@@ -83,7 +80,7 @@ class Starts(Checker):
         if isinstance(wanted, TokenHolderType | StockType):
             wanted = read_type(wanted, unit=self.model.is_unit(wanted.name))
         if isinstance(value, Sequence) and not value.items:
-            return c.Const((), type=wanted, span=value.span), 0
+            return core.Const((), type=wanted, span=value.span), 0
         if isinstance(value, Mapping) and isinstance(wanted, BagType):
             kind = self.model.kinds[wanted.name]
             counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
@@ -95,17 +92,17 @@ class Starts(Checker):
                         entry.key.span,
                     )
             bag = tuple(found if isinstance(found := counts.get(member, 0), int) else 0 for member in kind.members)
-            return c.Const(bag, type=wanted, span=value.span), 0
+            return core.Const(bag, type=wanted, span=value.span), 0
         tree = expression_of(value, self.report)
         if tree is None:
             return None, 0
-        if isinstance(tree, n.Name) and tree.name in self.model.tables:
+        if isinstance(tree, nodes.Name) and tree.name in self.model.tables:
             return self._table_as_start(tree.name, wanted, tree.span), 0
-        if isinstance(tree, n.Name) and tree.name in self.signatures:
-            tree = n.Call(tree.name, (), name_span=tree.span, span=tree.span)
+        if isinstance(tree, nodes.Name) and tree.name in self.signatures:
+            tree = nodes.Call(tree.name, (), name_span=tree.span, span=tree.span)
         return expressions.need(tree, wanted), frame.size
 
-    def _table_as_start(self, table: str, wanted: Type, span: Span) -> c.Expression:
+    def _table_as_start(self, table: str, wanted: Type, span: Span) -> core.Expression:
         """A table by players, by kind of token or by both, as what a holder starts with."""
         found = self.model.tables[table]
         kind = KindType(wanted.name) if isinstance(wanted, BagType) else None
@@ -114,29 +111,31 @@ class Starts(Checker):
         ):
             keys = f"[players], [{kind}] or [players, {kind}]" if kind is not None else "[players]"
             self.error("E401", f"`{table}` must be read by {keys} to start with", span)
-            return c.Const(None, type=NEVER, span=span)
+            return core.Const(None, type=NEVER, span=span)
 
-        def cell(member: int) -> c.Expression:
-            keys: list[c.Expression] = [
-                c.PlayerCount(type=INT, span=span) if name == "players" else c.Const(member, type=type_, span=span)
+        def cell(member: int) -> core.Expression:
+            keys: list[core.Expression] = [
+                core.PlayerCount(type=INT, span=span)
+                if name == "players"
+                else core.Const(member, type=type_, span=span)
                 for name, type_ in _keys(found)
             ]
-            return c.TableCell(table, tuple(keys), type=found.gives, span=span)
+            return core.TableCell(table, tuple(keys), type=found.gives, span=span)
 
         if kind is None:
             return self.expressions().fit(cell(0), wanted, span, "")
         members = range(len(self.model.kinds[kind.name].members))
-        return c.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
+        return core.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
 
-    def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> c.Expression | None:
+    def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> core.Expression | None:
         """An attribute or rule of one card, over the local 0."""
         card = CardType(group.type.name if isinstance(group.type, CardHolderType) else "")
-        local = c.Local(0, "card", type=card, span=name.span)
+        local = core.Local(0, "card", type=card, span=name.span)
         attributes = self.expressions().attributes(card)
         if name.text in attributes:
             if wanted is not None and not isinstance(attributes[name.text], type(wanted) | NeverType):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
-            return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
+            return core.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.signatures.get(self.model.called(name.text, name.span))
         if signature is not None and signature.unread:
             return None
@@ -154,7 +153,7 @@ class Starts(Checker):
             )
         if wanted is not None and signature.result != wanted:
             self.error("E401", f"`{name.text}` gives {signature.result}, want {wanted}", name.span)
-        return c.CallRule(name.text, (local,), type=signature.result, span=name.span)
+        return core.CallRule(name.text, (local,), type=signature.result, span=name.span)
 
 
 def _keys(table: Table) -> list[tuple[str, Type]]:

@@ -12,8 +12,7 @@ from typing import Literal, assert_never
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import MAXIMUM_NESTING, Expressions
 from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.scope import Frame, Variable, path_of
@@ -86,18 +85,18 @@ class Steps:
         self.file = file
         self.result = result
         self.pure = pure
-        self.before: list[c.Step] = []
+        self.before: list[core.Step] = []
         """What the statement that is checked does first: it draws."""
 
-    def block(self, block: n.Block) -> tuple[c.Step, ...]:
+    def block(self, block: nodes.Block) -> tuple[core.Step, ...]:
         """The steps of a block; names declared in it end with it."""
         with self.frame.block():
             return self.statements(block)
 
-    def statements(self, block: n.Block) -> tuple[c.Step, ...]:
-        steps: list[c.Step] = []
+    def statements(self, block: nodes.Block) -> tuple[core.Step, ...]:
+        steps: list[core.Step] = []
         for position, statement in enumerate(block.statements):
-            if isinstance(statement, n.Roll):
+            if isinstance(statement, nodes.Roll):
                 steps.extend(self._roll(statement))
             else:
                 step = self.statement(statement)
@@ -105,50 +104,54 @@ class Steps:
                 self.before.clear()
             self._forget_changes(statement)
             self._learn_from(statement)
-            if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
+            if isinstance(statement, nodes.Return | nodes.EndGame) and position + 1 < len(block.statements):
                 self._error("E704", "the code after this is unreachable", block.statements[position + 1].span)
                 break
         return tuple(steps)
 
-    def _learn_from(self, statement: n.Statement) -> None:
+    def _learn_from(self, statement: nodes.Statement) -> None:
         """After ``if test: return``, the test is known to fail."""
-        if isinstance(statement, n.If) and not isinstance(statement.test, n.TestLet) and statement.otherwise is None:
+        if (
+            isinstance(statement, nodes.If)
+            and not isinstance(statement.test, nodes.TestLet)
+            and statement.otherwise is None
+        ):
             last = statement.then.statements[-1]
-            if isinstance(last, n.Return | n.EndGame):
+            if isinstance(last, nodes.Return | nodes.EndGame):
                 self.frame.facts[-1].update(self.expressions.facts(statement.test, holds=False))
 
-    def statement(self, node: n.Statement) -> c.Step:
+    def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
         match node:
-            case n.Let():
+            case nodes.Let():
                 return self._let(node)
-            case n.Assign():
+            case nodes.Assign():
                 return self._assign(node)
-            case n.Add(value, target):
+            case nodes.Add(value, target):
                 return self._add(value, target, span)
-            case n.Remove(value, target):
+            case nodes.Remove(value, target):
                 return self._remove(value, target, span)
-            case n.Return(value):
+            case nodes.Return(value):
                 return self._return(value, span)
-            case n.If():
+            case nodes.If():
                 return self._if(node)
-            case n.ForEach():
+            case nodes.ForEach():
                 return self._for_each(node)
-            case n.While(test, bound, body):
+            case nodes.While(test, bound, body):
                 return self._while(test, bound, body, span)
-            case n.Perform(call):
+            case nodes.Perform(call):
                 found = self.expressions.call(call)
-                if not isinstance(found, c.CallRule | c.CallBase) and found.type != NEVER:
+                if not isinstance(found, core.CallRule | core.CallBase) and found.type != NEVER:
                     self._error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
-                return c.Performs(found, span=span)
+                return core.Performs(found, span=span)
             case _:
                 if self.pure:
                     self._impure("changes the game or asks", span)
                 return self._effect(node)
 
-    def _roll(self, node: n.Roll) -> Iterator[c.Step]:
+    def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
         """So many picks, one after another, into a list."""
         span = node.span
         if self.pure:
@@ -156,51 +159,51 @@ class Steps:
         number = self.expressions.need(node.number, INT)
         whole, of = self.expressions.items(node.items)
         many, items = ListType(of), self.frame.hidden()
-        yield c.SetLocal(items, whole, span=span)
+        yield core.SetLocal(items, whole, span=span)
         found = self.frame.add(node.name, many).index
-        yield c.SetLocal(found, c.MakeList((), type=many, span=span), span=span)
+        yield core.SetLocal(found, core.MakeList((), type=many, span=span), span=span)
         one, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = c.RangeFrom(c.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = c.Picks(one, c.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = c.MakeList((c.Local(one, "one", type=of, span=span),), type=many, span=span)
-        longer = c.Arithmetic("+", c.Local(found, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, c.SetLocal(found, longer, span=span))
-        yield c.Iterate(turn, times, None, body, False, hidden, span=span)
+        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
+        pick = core.Picks(one, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = core.MakeList((core.Local(one, "one", type=of, span=span),), type=many, span=span)
+        longer = core.Arithmetic("+", core.Local(found, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, core.SetLocal(found, longer, span=span))
+        yield core.Iterate(turn, times, None, body, False, hidden, span=span)
 
-    def _effect(self, node: n.Statement) -> c.Step:
+    def _effect(self, node: nodes.Statement) -> core.Step:
         span = node.span
         match node:
-            case n.Move():
+            case nodes.Move():
                 return self._move(node)
-            case n.Shuffle(zone, chance):
+            case nodes.Shuffle(zone, chance):
                 found = self.expressions.holder(zone)
                 if not isinstance(found.type, ZoneType | NeverType):
                     self._error("E410", f"got {found.type}, want a zone", zone.span)
-                name = chance or (found.group if isinstance(found, c.Cell) else "shuffle")
-                return c.Shuffles(found, name, span=span)
-            case n.Note():
+                name = chance or (found.group if isinstance(found, core.Cell) else "shuffle")
+                return core.Shuffles(found, name, span=span)
+            case nodes.Note():
                 return self._note(node)
-            case n.Settle():
-                return c.Settles(span=span)
-            case n.Reveal():
-                return c.Reveals(span=span)
-            case n.EndGame():
-                return c.Ends(span=span)
-            case n.Choose():
+            case nodes.Settle():
+                return core.Settles(span=span)
+            case nodes.Reveal():
+                return core.Reveals(span=span)
+            case nodes.EndGame():
+                return core.Ends(span=span)
+            case nodes.Choose():
                 return self._choose(node)
-            case n.Keep():
+            case nodes.Keep():
                 return self._keep(node)
             case (
-                n.Let()
-                | n.Roll()
-                | n.Assign()
-                | n.Add()
-                | n.Remove()
-                | n.Return()
-                | n.If()
-                | n.ForEach()
-                | n.While()
-                | n.Perform()
+                nodes.Let()
+                | nodes.Roll()
+                | nodes.Assign()
+                | nodes.Add()
+                | nodes.Remove()
+                | nodes.Return()
+                | nodes.If()
+                | nodes.ForEach()
+                | nodes.While()
+                | nodes.Perform()
             ):
                 raise AssertionError(node)
             case _:
@@ -208,52 +211,54 @@ class Steps:
 
     # --- values
 
-    def _let(self, node: n.Let) -> c.Step:
+    def _let(self, node: nodes.Let) -> core.Step:
         wanted = self.resolve(node.type) if node.type is not None else None
-        if isinstance(node.value, n.Drawn) and node.value.how == "pick" and not self.pure:
+        if isinstance(node.value, nodes.Drawn) and node.value.how == "pick" and not self.pure:
             whole, of = self.expressions.items(node.value.items)
-            return c.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
+            return core.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
         value = self._called(node.value, wanted)
         type_ = wanted or value.type
         if isinstance(type_, NothingType | NoneType):
             self._error("E401", "this gives no value to keep", node.value.span)
             type_ = NEVER
         variable = self.frame.add(node.name, type_)
-        return c.SetLocal(variable.index, value, span=node.span)
+        return core.SetLocal(variable.index, value, span=node.span)
 
-    def _called(self, node: n.Expr, wanted: Type | None) -> c.Expression:
+    def _called(self, node: nodes.Expr, wanted: Type | None) -> core.Expression:
         """The right side of a `let` or assignment, or a returned value: procedures may be called here."""
-        if isinstance(node, n.Call | n.Drawn) and not self.pure:
-            found = self._drawn(node) if isinstance(node, n.Drawn) else self.expressions.call(node)
+        if isinstance(node, nodes.Call | nodes.Drawn) and not self.pure:
+            found = self._drawn(node) if isinstance(node, nodes.Drawn) else self.expressions.call(node)
             return self.expressions.fit(found, wanted, node.span, "") if wanted else found
         return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
 
-    def _drawn(self, node: n.Drawn) -> c.Expression:
+    def _drawn(self, node: nodes.Drawn) -> core.Expression:
         """Check a random draw before its statement: one item, or all of them in random order."""
         whole, of = self.expressions.items(node.items)
         span, item = node.span, self.frame.hidden()
-        one = c.Local(item, "", type=of, span=span)
+        one = core.Local(item, "", type=of, span=span)
         if node.how == "pick":
-            self.before.append(c.Picks(item, whole, node.chance, span=span))
+            self.before.append(core.Picks(item, whole, node.chance, span=span))
             return one
         every = ListType(of)
-        rest, found = (c.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
-        numbers = c.RangeFrom(c.Const(1), c.Builtin("count", (rest,), span=span), type=ListType(INT), span=span)
-        joined = c.Arithmetic("+", found, c.MakeList((one,), type=every, span=span), type=every, span=span)
+        rest, found = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
+        numbers = core.RangeFrom(
+            core.Const(1), core.Builtin("count", (rest,), span=span), type=ListType(INT), span=span
+        )
+        joined = core.Arithmetic("+", found, core.MakeList((one,), type=every, span=span), type=every, span=span)
         body = (
-            c.Picks(item, rest, node.chance, span=span),
-            c.SetLocal(found.index, joined, span=span),
-            c.SetLocal(rest.index, c.Builtin("without", (rest, one), type=every, span=span), span=span),
+            core.Picks(item, rest, node.chance, span=span),
+            core.SetLocal(found.index, joined, span=span),
+            core.SetLocal(rest.index, core.Builtin("without", (rest, one), type=every, span=span), span=span),
         )
         number, *hidden = (self.frame.hidden() for _ in range(3))
         self.before += [
-            c.SetLocal(rest.index, whole, span=span),
-            c.SetLocal(found.index, c.MakeList((), type=every, span=span), span=span),
-            c.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
+            core.SetLocal(rest.index, whole, span=span),
+            core.SetLocal(found.index, core.MakeList((), type=every, span=span), span=span),
+            core.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
         ]
         return found
 
-    def _assign(self, node: n.Assign) -> c.Step:
+    def _assign(self, node: nodes.Assign) -> core.Step:
         variable, cell, type_ = self._target(node.target)
         if node.operator == "=":
             value = self._called(node.value, type_)
@@ -262,26 +267,26 @@ class Steps:
             change = self.expressions.need(node.value, type_)
             if not isinstance(type_, IntType | BagType | NeverType):
                 self._error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
-            value = c.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
+            value = core.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
         return self._store(variable, cell, value, node.span)
 
-    def _add(self, value: n.Expr, target: n.Expr, span: Span) -> c.Step:
+    def _add(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
         variable, cell, type_ = self._target(target)
         of = self._item_type(type_, target.span)
-        item = self._called(value, of) if isinstance(value, n.Drawn) else self.expressions.need(value, of)
+        item = self._called(value, of) if isinstance(value, nodes.Drawn) else self.expressions.need(value, of)
         if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
             type_ = ListType(item.type)
             self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
-        one = c.MakeList((item,), type=ListType(item.type), span=value.span)
-        joined: c.Expression = c.Arithmetic("+", self._current(variable, cell, type_), one, type=type_, span=span)
+        one = core.MakeList((item,), type=ListType(item.type), span=value.span)
+        joined: core.Expression = core.Arithmetic("+", self._current(variable, cell, type_), one, type=type_, span=span)
         if isinstance(type_, SetType):
-            joined = c.Builtin("set of list", (joined,), type=type_, span=span)
+            joined = core.Builtin("set of list", (joined,), type=type_, span=span)
         return self._store(variable, cell, joined, span)
 
-    def _remove(self, value: n.Expr, target: n.Expr, span: Span) -> c.Step:
+    def _remove(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
         variable, cell, type_ = self._target(target)
         item = self.expressions.need(value, self._item_type(type_, target.span))
-        rest = c.Builtin("without", (self._current(variable, cell, type_), item), type=type_, span=span)
+        rest = core.Builtin("without", (self._current(variable, cell, type_), item), type=type_, span=span)
         return self._store(variable, cell, rest, span)
 
     def _item_type(self, type_: Type, span: Span) -> Type:
@@ -291,57 +296,59 @@ class Steps:
             self._error("E402", f"got {type_}, want a list or set", span)
         return NEVER
 
-    def _target(self, node: n.Expr) -> tuple[Variable | None, c.Expression | None, Type]:
+    def _target(self, node: nodes.Expr) -> tuple[Variable | None, core.Expression | None, Type]:
         """Check the target of an assignment: a local, or a value of the state."""
-        if isinstance(node, n.Name):
+        if isinstance(node, nodes.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
                 return variable, None, variable.type
             group = self.model.groups.get(node.name)
             if group is not None and not group.owner and not isinstance(group.type, HolderType):
-                return None, c.Cell(node.name, None, type=group.type, span=node.span), group.type
-        if isinstance(node, n.Attribute):
+                return None, core.Cell(node.name, None, type=group.type, span=node.span), group.type
+        if isinstance(node, nodes.Attribute):
             of = self.expressions.value(node.of)
             key = self.expressions.group_key(of.type, node.name)
             group = self.model.groups.get(key) if key else None
             if key and group is not None and not isinstance(group.type, HolderType):
-                return None, c.Cell(key, of, type=group.type, span=node.span), group.type
+                return None, core.Cell(key, of, type=group.type, span=node.span), group.type
             if of.type == NEVER:
                 return None, None, NEVER
-        if isinstance(node, n.Name) and not self.expressions.knows(node):
+        if isinstance(node, nodes.Name) and not self.expressions.knows(node):
             self._new_local(node)
             return None, None, NEVER
         found = self.expressions.value(node)
         if found.type != NEVER:
-            helped = "cards, tokens and pieces change place by `move`" if isinstance(found, c.Read) else None
+            helped = "cards, tokens and pieces change place by `move`" if isinstance(found, core.Read) else None
             self.report(Diagnostic("E411", "cannot assign to this", node.span, help=helped))
         return None, None, NEVER
 
-    def _new_local(self, node: n.Name) -> None:
+    def _new_local(self, node: nodes.Name) -> None:
         """Something is assigned to a name that nobody knows: from here on it is taken for a local."""
         helped = f"a new name begins with `let`: `let {node.name} = …`"
         near = did_you_mean(node.name, [*self.frame.all_names(), *self.model.groups])
         self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=helped))
         self.frame.add(node.name, NEVER)
 
-    def _current(self, variable: Variable | None, cell: c.Expression | None, type_: Type) -> c.Expression:
+    def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
         if variable is not None:
-            return c.Local(variable.index, variable.name, type=type_)
+            return core.Local(variable.index, variable.name, type=type_)
         if cell is not None:
-            return c.Read(cell, type=type_, span=cell.span)
-        return c.Const(None, type=NEVER)
+            return core.Read(cell, type=type_, span=cell.span)
+        return core.Const(None, type=NEVER)
 
-    def _store(self, variable: Variable | None, cell: c.Expression | None, value: c.Expression, span: Span) -> c.Step:
+    def _store(
+        self, variable: Variable | None, cell: core.Expression | None, value: core.Expression, span: Span
+    ) -> core.Step:
         if variable is not None:
             self._forget(variable.name)
-            return c.SetLocal(variable.index, value, span=span)
+            return core.SetLocal(variable.index, value, span=span)
         if cell is not None:
             if self.pure:
                 self._impure("changes the game", span)
-            if isinstance(cell, c.Cell):
+            if isinstance(cell, core.Cell):
                 self._forget(cell.group)
-            return c.SetCell(cell, value, span=span)
-        return c.Performs(value, span=span)
+            return core.SetCell(cell, value, span=span)
+        return core.Performs(value, span=span)
 
     def _forget(self, name: str) -> None:
         """A change makes what was known about a name, or an attribute of that name, unknown again."""
@@ -349,18 +356,18 @@ class Steps:
             for path in [p for p in facts if name in p.split(".")]:
                 del facts[path]
 
-    def _forget_changes(self, *nodes: n.Node) -> None:
+    def _forget_changes(self, *trees: nodes.Node) -> None:
         """Forget the facts that these steps may change. Before a loop they are its whole body, which runs again."""
         acts = False
-        for node in descendants(nodes):
+        for node in descendants(trees):
             match node:
-                case n.Assign(target) | n.Add(_, target) | n.Remove(_, target):
+                case nodes.Assign(target) | nodes.Add(_, target) | nodes.Remove(_, target):
                     path = path_of(target)
                     if path is not None:
                         self._forget(path.split(".")[-1])
-                case n.Perform() | n.Move() | n.Note() | n.Settle() | n.Choose():
+                case nodes.Perform() | nodes.Move() | nodes.Note() | nodes.Settle() | nodes.Choose():
                     acts = True
-                case n.Call(name):
+                case nodes.Call(name):
                     signature = self.signatures.get(self.model.called(name, node.span))
                     acts |= name == "base" or (signature is not None and signature.form == "does")
                 case _:
@@ -378,38 +385,38 @@ class Steps:
                 if of_state or any(attribute in groups for attribute in attributes):
                     del facts[path]
 
-    def _return(self, value: n.Expr | None, span: Span) -> c.Step:
+    def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
         if value is None:
             if self.result != NOTHING:
                 self._error("E401", f"this rule gives {self.result}: want `return value`", span)
-            return c.Returns(None, span=span)
+            return core.Returns(None, span=span)
         if self.result == NOTHING:
             self._error("E401", "this rule gives no value: say `-> type` in its header", span)
-            return c.Returns(None, span=span)
-        return c.Returns(self._called(value, self.result), span=span)
+            return core.Returns(None, span=span)
+        return core.Returns(self._called(value, self.result), span=span)
 
     # --- control
 
-    def _if(self, node: n.If) -> c.Step:
+    def _if(self, node: nodes.If) -> core.Step:
         expressions = self.expressions
-        if isinstance(node.test, n.TestLet):
+        if isinstance(node.test, nodes.TestLet):
             value = expressions.value(node.test.value, maybe=True)
             if not value.type.optional and value.type != NEVER:
                 self._error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
                 variable = self.frame.add(node.test.name, value.type.sure)
                 then = self.block(node.then)
-            test = c.Test(value, variable.index, span=node.test.span)
+            test = core.Test(value, variable.index, span=node.test.span)
             otherwise = self.block(node.otherwise) if node.otherwise else ()
-            return c.Branch(test, then, otherwise, span=node.span)
-        test = c.Test(expressions.condition(node.test), span=node.test.span)
+            return core.Branch(test, then, otherwise, span=node.span)
+        test = core.Test(expressions.condition(node.test), span=node.test.span)
         with self.frame.given(expressions.facts(node.test, holds=True)):
             then = self.block(node.then)
         with self.frame.given(expressions.facts(node.test, holds=False)):
             otherwise = self.block(node.otherwise) if node.otherwise else ()
-        return c.Branch(test, then, otherwise, span=node.span)
+        return core.Branch(test, then, otherwise, span=node.span)
 
-    def _for_each(self, node: n.ForEach) -> c.Step:
+    def _for_each(self, node: nodes.ForEach) -> core.Step:
         items, of = self.expressions.items(node.items)
         if node.turn and self.pure:
             self._impure("takes turns", node.span)
@@ -423,20 +430,20 @@ class Steps:
             facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
             with self.frame.given(facts):
                 body = self.block(node.body)
-        return c.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
+        return core.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
 
-    def _while(self, test: n.Expr, bound: n.Expr | None, body: n.Block, span: Span) -> c.Step:
+    def _while(self, test: nodes.Expr, bound: nodes.Expr | None, body: nodes.Block, span: Span) -> core.Step:
         self._forget_changes(body)
         checked = self.expressions.condition(test)
         times = self.expressions.need(bound, INT) if bound is not None else None
         hidden = self.frame.hidden()
         with self.frame.given(self.expressions.facts(test, holds=True)):
             steps = self.block(body)
-        return c.Repeat(checked, times, steps, hidden, span=span)
+        return core.Repeat(checked, times, steps, hidden, span=span)
 
     # --- effects
 
-    def _move(self, node: n.Move) -> c.Step:
+    def _move(self, node: nodes.Move) -> core.Step:
         if node.what is None:
             return self._move_all(node)
         if node.source is None:
@@ -446,35 +453,35 @@ class Steps:
         self._only_in(node)
         match source.type, target.type:
             case (NeverType(), TokenHolderType() | NeverType()):
-                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+                return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
             case (TokenHolderType() as held, TokenHolderType() | NeverType()):
                 self._same_token(held, target.type, node)
                 amount = self.expressions.need(node.what, read_type(held, unit=self.model.is_unit(held.name)))
-                return c.MoveTokens(amount, source, target, span=node.span)
+                return core.MoveTokens(amount, source, target, span=node.span)
             case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
                 amount = self.expressions.need(node.what, INT)
                 if isinstance(source.type, StockType):
                     self._same_token(source.type, target.type, node)
                 elif not isinstance(target.type, StockType):
                     self._error("E410", "a piece goes from a stock to a place, or back", node.span)
-                return c.MovePiece(amount, source, target, span=node.span)
+                return core.MovePiece(amount, source, target, span=node.span)
             case _:
                 self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
-                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+                return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
-    def _same_token(self, source: Holder, target: Type, node: n.Move) -> None:
+    def _same_token(self, source: Holder, target: Type, node: nodes.Move) -> None:
         """Report two holders of tokens or pieces that hold different ones; other types pass."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
             what = "pieces" if isinstance(source, StockType) else "tokens"
             self._error("E410", f"{source} holds other {what} than {target}", node.span)
 
-    def _only_in(self, node: n.Move) -> None:
+    def _only_in(self, node: nodes.Move) -> None:
         if node.target.where != "in":
             self._error("E410", f"`{node.target.where}` is for cards", node.target.span)
 
-    def _move_cards(self, node: n.Move) -> c.Step:
+    def _move_cards(self, node: nodes.Move) -> core.Step:
         assert node.what is not None
-        drawn = isinstance(node.what, n.Drawn)
+        drawn = isinstance(node.what, nodes.Drawn)
         cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
         moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
         if cards.type.optional:
@@ -484,10 +491,10 @@ class Steps:
             self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
-            cards = c.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
-        return c.MoveCards(cards, target, node.target.where, span=node.span)
+            cards = core.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
+        return core.MoveCards(cards, target, node.target.where, span=node.span)
 
-    def _card_target(self, node: n.Move, card: CardType) -> c.Expression:
+    def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
         where: Where = node.target.where
         found = self.expressions._any(node.target.holder, None, False)
         wanted: tuple[type[Type], ...] = (ZoneType, PileType)
@@ -500,12 +507,12 @@ class Steps:
             self._error("E410", f"{found.type} does not take every {card}", node.target.span)
         return found
 
-    def _move_all(self, node: n.Move) -> c.Step:
+    def _move_all(self, node: nodes.Move) -> core.Step:
         assert node.source is not None
         source = self.expressions._any(node.source, None, False)
         if isinstance(source.type, ZoneType | PileType):
             target = self._card_target(node, CardType(source.type.name))
-            return c.MoveAll(source, target, node.target.where, span=node.span)
+            return core.MoveAll(source, target, node.target.where, span=node.span)
         target = self.expressions._any(node.target.holder, None, False)
         self._only_in(node)
         match source.type, target.type:
@@ -515,32 +522,32 @@ class Steps:
                 pass
             case _:
                 self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
-        return c.MoveAll(source, target, node.target.where, span=node.span)
+        return core.MoveAll(source, target, node.target.where, span=node.span)
 
-    def _note(self, node: n.Note) -> c.Step:
+    def _note(self, node: nodes.Note) -> core.Step:
         event = self.model.events.get(node.event)
         if event is None:
             message = f"unknown event `{node.event}`{did_you_mean(node.event, self.model.events)}"
             self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
-            return c.Notes(node.event, (), span=node.span)
+            return core.Notes(node.event, (), span=node.span)
         values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
-        return c.Notes(node.event, values, span=node.span)
+        return core.Notes(node.event, values, span=node.span)
 
-    def _choose(self, node: n.Choose) -> c.Step:
+    def _choose(self, node: nodes.Choose) -> core.Step:
         if not node.each:
             return self._ask(node, self.expressions.need(node.seat, SEAT))
         listed = node.seat
         if node.test is not None:
             span = replace(node.seat.span, end=node.test.span.end)
-            listed = n.ListFilter(node.each, node.seat, node.test, span=span)
+            listed = nodes.ListFilter(node.each, node.seat, node.test, span=span)
         at_once = self.expressions.need(listed, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
             variable = self.frame.add(node.each, SEAT)
-            seat = c.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
+            seat = core.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
             return replace(self._ask(node, seat), sealed=True, at_once=at_once)
 
-    def _ask(self, node: n.Choose, seat: c.Expression) -> c.Ask:
+    def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
         expressions = self.expressions
         context = tuple((item.name, expressions.value(item.value)) for item in node.context)
         names = [alternative.name for alternative in node.alternatives]
@@ -554,34 +561,34 @@ class Steps:
         options = tuple(self._alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
-        return c.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
+        return core.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
 
-    def _alternative(self, node: n.Alternative) -> c.Option:
+    def _alternative(self, node: nodes.Alternative) -> core.Option:
         expressions = self.expressions
         with self.frame.block():
             guard = expressions.condition(node.guard) if node.guard is not None else None
             if node.guard is not None:
                 self.frame.facts[-1].update(expressions.facts(node.guard, holds=True))
-            choices: list[c.Choice] = []
+            choices: list[core.Choice] = []
             for binder in node.binders:
                 items, of = expressions.items(binder.items)
                 variable = self.frame.add(binder.name, of)
-                choices.append(c.Choice(variable.index, binder.name, items, of, span=binder.span))
+                choices.append(core.Choice(variable.index, binder.name, items, of, span=binder.span))
             tests = self._conjuncts(node.test) if node.test is not None else ()
             body = self.block(node.body) if node.body is not None else None
-        return c.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
+        return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
 
-    def _conjuncts(self, test: n.Expr) -> tuple[c.Expression, ...]:
+    def _conjuncts(self, test: nodes.Expr) -> tuple[core.Expression, ...]:
         """A `where` as one condition for each side of its `and`s: a refusal names those that fail."""
-        if isinstance(test, n.Binary) and test.operator == "and":
+        if isinstance(test, nodes.Binary) and test.operator == "and":
             return (*self._conjuncts(test.left), *self._conjuncts(test.right))
         checked = self.expressions.condition(test)
         self.frame.facts[-1].update(self.expressions.facts(test, holds=True))
         return (checked,)
 
-    def _keep(self, node: n.Keep) -> c.Step:
+    def _keep(self, node: nodes.Keep) -> core.Step:
         """A kept block is a procedure of its own; the locals that it reads are its parameters."""
-        used = {found.name for found in descendants(node.body) if isinstance(found, n.Name)}
+        used = {found.name for found in descendants(node.body) if isinstance(found, nodes.Name)}
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
         inner = Frame()
         for variable in captured:
@@ -613,11 +620,11 @@ class Steps:
             span=node.span,
             local_types=tuple(inner.types),
         )
-        return c.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
+        return core.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
 
     # --- types
 
-    def resolve(self, node: n.Type) -> Type:
+    def resolve(self, node: nodes.Type) -> Type:
         return resolve_type(self.model, node, self.report)
 
     def _impure(self, what: str, span: Span) -> None:
@@ -650,16 +657,16 @@ MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
 """Words before `of`."""
 
 
-def resolve_type(model: Model, node: n.Type, report: Callable[[Diagnostic], None]) -> Type:
+def resolve_type(model: Model, node: nodes.Type, report: Callable[[Diagnostic], None]) -> Type:
     """A parsed type as a type of this ruleset."""
     match node:
-        case n.OptionalType(of):
+        case nodes.OptionalType(of):
             return resolve_type(model, of, report).maybe
-        case n.RangeType():
+        case nodes.RangeType():
             return INT
-        case n.MadeType(maker, of):
+        case nodes.MadeType(maker, of):
             return _made(model, maker, of, node.span, report)
-        case n.NamedType(name):
+        case nodes.NamedType(name):
             return _named(model, name, node.span, report)
         case _:
             assert_never(node)
@@ -690,7 +697,7 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
     return NEVER
 
 
-def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+def _made(model: Model, maker: str, of: nodes.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
     if maker in COLLECTIONS:
         inner_type = resolve_type(model, of, report)
         if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
@@ -703,7 +710,7 @@ def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Di
         report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
         return NEVER
     inner = resolve_type(model, of, report)
-    name = of.name if isinstance(of, n.NamedType) else ""
+    name = of.name if isinstance(of, nodes.NamedType) else ""
     if inner == NEVER:
         return NEVER
     if maker in OF_CARDS:

@@ -10,8 +10,7 @@ from typing import Any
 
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
 from interpreter.language.model import Look, Panel, Sum
@@ -20,6 +19,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asked
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
+from interpreter.reading import yaml
 from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
@@ -74,7 +74,7 @@ class Layout(Checker):
                 value = self.expressions(frame).value(tree, maybe=True)
                 parts[part] = Look((value,), frame.size)
 
-    def _colours(self, name: str, colours: tuple[Any, ...]) -> None:
+    def _colours(self, name: str, colours: tuple[yaml.Entry, ...]) -> None:
         """The colours of a kind's members."""
         kind = self.model.kinds.get(name)
         for each in colours:
@@ -122,7 +122,7 @@ class Layout(Checker):
         self._known(panel, entry)
         self.model.panels.append(panel)
 
-    def _shown(self, form: str, entry: Entry, expressions: Expressions) -> c.Expression | None:
+    def _shown(self, form: str, entry: Entry, expressions: Expressions) -> core.Expression | None:
         tree = expression_of(entry.get(form), self.report) if form in _SHOWN else None
         if tree is None:
             return None
@@ -132,24 +132,24 @@ class Layout(Checker):
         of = item_type(type_)
         fits = type_.word in forms and (form != "cards" or of is None or of.word in ("card", "pile"))
         if form == "track":
-            cell = value.cell if isinstance(value, c.Read) else None
-            fits = isinstance(cell, c.Cell) and self.model.groups[cell.group].type.word == "track"
+            cell = value.cell if isinstance(value, core.Read) else None
+            fits = isinstance(cell, core.Cell) and self.model.groups[cell.group].type.word == "track"
         if not fits and type_.word != "never":
             self.error("E401", f"got {type_}, want {wanted}", tree.span)
         return value
 
-    def _rows(self, text: Value | None, expressions: Expressions) -> tuple[c.Expression | None, int]:
+    def _rows(self, text: Value | None, expressions: Expressions) -> tuple[core.Expression | None, int]:
         match = parsed(text, parse_match, self.report) if text is not None else None
         if match is None:
             return None, 0
         binder, *more = match.binders
         for other in more:
             self.error("E202", "the rows of a panel go through one list", other.span)
-        listed = n.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        listed = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
         rows, of = expressions.items(binder.items if match.test is None else listed)
         return rows, expressions.frame.add(binder.name, of).index
 
-    def _named(self, value: Value | None, expressions: Expressions) -> list[tuple[str, c.Expression]]:
+    def _named(self, value: Value | None, expressions: Expressions) -> list[tuple[str, core.Expression]]:
         trees = [(each.key.text, expression_of(each.value, self.report)) for each in _entries(value)]
         return [(name, expressions.value(tree, maybe=True)) for name, tree in trees if tree is not None]
 
@@ -231,11 +231,11 @@ class Layout(Checker):
 _FORMS = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
 
 
-def _asks_in(body: object) -> list[c.Ask]:
+def _asks_in(body: object) -> list[core.Ask]:
     from interpreter.language.walk import descendants
 
-    return [node for node in descendants(body) if isinstance(node, c.Ask)]
+    return [node for node in descendants(body) if isinstance(node, core.Ask)]
 
 
-def _entries(value: Value | None) -> tuple[Any, ...]:
+def _entries(value: Value | None) -> tuple[yaml.Entry, ...]:
     return value.entries if isinstance(value, Mapping) else ()

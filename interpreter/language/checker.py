@@ -6,8 +6,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
 from interpreter.language.model import Event, Phrase, Signatures
@@ -39,16 +38,16 @@ class Checker:
         frame = Frame()
         for name, type_ in bound:
             frame.add(name, type_)
-        parts: list[str | c.Expression] = []
+        parts: list[str | core.Expression] = []
         for part in template_parts(value, self.report):
             if isinstance(part, str):
                 parts.append(part)
                 continue
-            wanted = TEXT if isinstance(part, n.Conditional) and isinstance(part.then, n.TextLiteral) else None
+            wanted = TEXT if isinstance(part, nodes.Conditional) and isinstance(part.then, nodes.TextLiteral) else None
             parts.append(self.expressions(frame).value(part, wanted, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
-    def heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:
+    def heard(self, pattern: nodes.EventPattern, frame: Frame) -> Event | None:
         """The event of a pattern, its values given names; nothing where there is none like it."""
         event = self.model.events.get(pattern.event)
         if event is None:
@@ -65,11 +64,11 @@ class Checker:
         return event
 
     def narrowed(
-        self, before: c.Expression | None, test: n.Expr | None, expressions: Expressions
-    ) -> c.Expression | None:
+        self, before: core.Expression | None, test: nodes.Expr | None, expressions: Expressions
+    ) -> core.Expression | None:
         """A condition beside others that hold already; what it tells of types holds from here on."""
         if test is None:
             return before
         checked = expressions.condition(test)
         expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
-        return checked if before is None else c.Logic("and", before, checked, type=BOOL, span=test.span)
+        return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=test.span)

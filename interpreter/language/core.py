@@ -7,9 +7,10 @@ and tuples of these. A holder (a zone, a pool, a track, a stock, a place) is the
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Literal
+from typing import Literal
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 from interpreter.base.source import NOWHERE, Span
 from interpreter.language.types import INT, Type
 
@@ -99,7 +100,7 @@ class Typed(Core):
 class Const(Typed):
     """A value known now."""
 
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)

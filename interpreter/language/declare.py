@@ -7,12 +7,13 @@ settings, events and tables, and the texts (starts, ranks, laws) that the checke
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
+from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.check_steps import MAKERS
 from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
@@ -376,14 +377,14 @@ class _Things(Reader):
     def _range(self, value: Value | None) -> tuple[int, int] | None:
         """The first and last number of a type that is a range, or made of one."""
         tree = type_of(value, lambda diagnostic: None)
-        while isinstance(tree, n.OptionalType | n.MadeType):
+        while isinstance(tree, nodes.OptionalType | nodes.MadeType):
             tree = tree.of
-        if isinstance(tree, n.RangeType):
+        if isinstance(tree, nodes.RangeType):
             return tree.first, tree.last
-        kind = self.model.kinds.get(tree.name) if isinstance(tree, n.NamedType) else None
+        kind = self.model.kinds.get(tree.name) if isinstance(tree, nodes.NamedType) else None
         return kind.range if kind is not None else None
 
-    def setting_value(self, value: Value, type_: Type) -> Any:
+    def setting_value(self, value: Value, type_: Type) -> plain_data.Value:
         if isinstance(value, Scalar):
             return self.cell_value(Cell(value.text, value.span), type_)
         if isinstance(value, Sequence) and isinstance(type_, MadeType):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -134,15 +134,15 @@ class Reader:
                 self.error("E306", f"{what} has `{attribute}`, but this table has no such column", table.header[0].span)
         return columns
 
-    def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, Any]:
+    def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, plain_data.Value]:
         """The attributes of a row."""
-        values: dict[str, Any] = {}
+        values: dict[str, plain_data.Value] = {}
         for column, cell in zip(columns, row, strict=False):
             if column is not None and column[1] != NEVER:
                 values[column[0]] = self.cell_value(cell, column[1])
         return values
 
-    def cell_value(self, cell: Cell, type_: Type) -> Any:
+    def cell_value(self, cell: Cell, type_: Type) -> plain_data.Value:
         """Return the value of a printed cell for a type."""
         text = cell.text
         match type_:

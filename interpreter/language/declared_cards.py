@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -156,7 +156,7 @@ class Cards(Reader):
         here = {name: type_ for name, type_ in kind.attributes.items() if name in names or name not in later}
         columns = self.columns(table, here, f"a {kind.name}", unlisted=(COPIES,))
         at = names.index(COPIES) if COPIES in names and COPIES not in kind.attributes else None
-        seen: dict[Any, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
+        seen: dict[plain_data.Value, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
         for row in table.rows:
             values = self.row(columns, row)
             key = values.get(kind.key) if kind.key else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice, product
-from typing import Any, cast
+from typing import cast
 
+from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -59,7 +60,7 @@ class Tables(Reader):
         types = [self.key_type(key) for key in names]
         gives = self.type(keys.get("gives"))
         width = max(1, len(names) - 1)
-        cells: dict[tuple[int, ...], Any] = {}
+        cells: dict[tuple[int, ...], plain_data.Value] = {}
         places: dict[tuple[int, ...], Span] = {}
         above: list[Cell] = []
         if len(names) == 1 and len(table.rows) != 1 and table.header:
@@ -118,7 +119,7 @@ class Tables(Reader):
         return value if isinstance(value, int) else None
 
     def _axes(
-        self, names: list[Scalar], types: list[Type], cells: dict[tuple[int, ...], Any]
+        self, names: list[Scalar], types: list[Type], cells: dict[tuple[int, ...], plain_data.Value]
     ) -> tuple[tuple[int, ...], ...]:
         """The values that each key takes: all of a kind or range, the players allowed, else those that stand there."""
         axes = []

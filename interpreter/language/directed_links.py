@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
-from typing import Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import GraphDecl, NodeRow
 from interpreter.language.types import IntType
 
 __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
 _ELSEWHERE = "this may depend on printed values of nodes, links and tables only"
@@ -59,45 +59,45 @@ def ways_of(graph: GraphDecl) -> list[Way]:
     return found
 
 
-def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) -> Any:
+def printed_value(graph: GraphDecl, node: core.Expression, locals_: Sequence[Value]) -> Value:
     """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
 
-    def value(part: c.Expression) -> Any:
+    def value(part: core.Expression) -> Value:
         return printed_value(graph, part, locals_)
 
     match node:
-        case c.Const(known):
+        case core.Const(known):
             return known
-        case c.Local(index):
+        case core.Local(index):
             return locals_[index]
-        case c.Static(attribute, of):
+        case core.Static(attribute, of):
             return _attribute(graph, attribute, value(of), node.span)
-        case c.Arithmetic(operator, left, right) if isinstance(node.type, IntType):
+        case core.Arithmetic(operator, left, right) if isinstance(node.type, IntType):
             a, b = value(left), value(right)
             if operator in ("div", "mod") and b == 0:
                 raise NotPrinted("division by 0", node.span)
             return _OPERATORS[operator](a, b)
-        case c.Comparison(operator, left, right):
+        case core.Comparison(operator, left, right):
             return _OPERATORS[operator](value(left), value(right))
-        case c.Logic("and", left, right):
+        case core.Logic("and", left, right):
             return value(left) and value(right)
-        case c.Logic("or", left, right):
+        case core.Logic("or", left, right):
             return value(left) or value(right)
-        case c.Negation(of):
+        case core.Negation(of):
             return not value(of)
-        case c.Negate(of) if isinstance(node.type, IntType):
+        case core.Negate(of) if isinstance(node.type, IntType):
             return -value(of)
-        case c.Condition(then, test, otherwise):
+        case core.Condition(then, test, otherwise):
             return value(then if value(test) else otherwise)
-        case c.Default(of, default):
+        case core.Default(of, default):
             return value(default) if (found := value(of)) is None else found
-        case c.MemberOf(item, items, negated):
+        case core.MemberOf(item, items, negated):
             return (value(item) in value(items)) != negated
-        case c.MakeList(items):
+        case core.MakeList(items):
             return tuple(value(item) for item in items)
-        case c.Builtin("min" | "max" as name, arguments):
+        case core.Builtin("min" | "max" as name, arguments):
             return (min if name == "min" else max)(value(argument) for argument in arguments)
-        case c.TableCell(table, keys) if table in graph.tables:
+        case core.TableCell(table, keys) if table in graph.tables:
             cells, place = graph.tables[table].cells, tuple(value(key) for key in keys)
             if place not in cells:
                 raise NotPrinted(f"`{table}` has no such cell for each link", node.span)
@@ -106,7 +106,7 @@ def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) 
             raise NotPrinted(_ELSEWHERE, node.span)
 
 
-def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Any:
+def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Value:
     owner, _, name = attribute.partition(".")
     if owner == "link":
         link = graph.links[of]

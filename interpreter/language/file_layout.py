@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
-from interpreter.language import parse as p
+from interpreter.language import parse
 from interpreter.language.grammar import Text
 from interpreter.language.line_breaks import broken
 from interpreter.language.rule_layout import Start, space_out
@@ -27,15 +27,15 @@ __all__ = ["parser_of", "rule_texts", "tidy"]
 Parse: TypeAlias = Callable[[Text], tuple[object, list[Diagnostic]]]
 
 _PARSED: dict[Start, Parse] = {
-    "function": p.parse_function,
-    "procedure": p.parse_procedure,
-    "verdict": p.parse_verdict,
-    "expression": p.parse_expression,
-    "heard": p.parse_event_pattern,
-    "matched": p.parse_match,
-    "preferences": p.parse_preferences,
-    "alternatives": p.parse_alternatives,
-    "a_type": p.parse_type,
+    "function": parse.parse_function,
+    "procedure": parse.parse_procedure,
+    "verdict": parse.parse_verdict,
+    "expression": parse.parse_expression,
+    "heard": parse.parse_event_pattern,
+    "matched": parse.parse_match,
+    "preferences": parse.parse_preferences,
+    "alternatives": parse.parse_alternatives,
+    "a_type": parse.parse_type,
 }
 _STARTS: dict[str, Start] = {
     "is": "function",

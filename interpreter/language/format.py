@@ -11,25 +11,33 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import assert_never
 
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 
 __all__ = ["AnyNode", "format_node"]
 
-WholeText = n.Function | n.Procedure | n.Verdict | n.EventPattern | n.Match | n.Preferences | n.Alternatives
-Part = (
-    n.Header
-    | n.Parameter
-    | n.Block
-    | n.Require
-    | n.TestLet
-    | n.Target
-    | n.Binder
-    | n.Context
-    | n.Alternative
-    | n.Pattern
-    | n.Preference
+WholeText = (
+    nodes.Function
+    | nodes.Procedure
+    | nodes.Verdict
+    | nodes.EventPattern
+    | nodes.Match
+    | nodes.Preferences
+    | nodes.Alternatives
 )
-AnyNode = n.Type | n.Expr | n.Statement | WholeText | Part
+Part = (
+    nodes.Header
+    | nodes.Parameter
+    | nodes.Block
+    | nodes.Require
+    | nodes.TestLet
+    | nodes.Target
+    | nodes.Binder
+    | nodes.Context
+    | nodes.Alternative
+    | nodes.Pattern
+    | nodes.Preference
+)
+AnyNode = nodes.Type | nodes.Expr | nodes.Statement | WholeText | Part
 
 
 class Level(IntEnum):
@@ -69,48 +77,48 @@ def format_node(node: AnyNode) -> str:
     It is the inverse of parsing for every tree that a text can have. A function that is a block and has no header
     begins with a line break.
     """
-    if isinstance(node, n.Expr):
+    if isinstance(node, nodes.Expr):
         return _expression(node)
-    if isinstance(node, n.Statement):
+    if isinstance(node, nodes.Statement):
         return _text(_statement(node))
-    if isinstance(node, n.Type):
+    if isinstance(node, nodes.Type):
         return _type(node)
     match node:
-        case n.Function():
+        case nodes.Function():
             return _function(node)
-        case n.Procedure():
+        case nodes.Procedure():
             return _headed(node.header, _block(node.body))
-        case n.Verdict():
+        case nodes.Verdict():
             return _headed(node.header, [_requirement(line) for line in node.lines])
-        case n.EventPattern():
+        case nodes.EventPattern():
             return f"{node.event}({', '.join(node.names)}){_where(node.test)}"
-        case n.Match():
+        case nodes.Match():
             return ", ".join(map(_binder, node.binders)) + _where(node.test)
-        case n.Preferences():
+        case nodes.Preferences():
             return _text(line for preference in node.lines for line in _preference(preference))
-        case n.Alternatives():
+        case nodes.Alternatives():
             return _text(line for alternative in node.alternatives for line in _alternative(alternative))
-        case n.Header():
+        case nodes.Header():
             return _header(node)
-        case n.Parameter():
+        case nodes.Parameter():
             return _parameter(node)
-        case n.Block():
+        case nodes.Block():
             return _text(_block(node))
-        case n.Require():
+        case nodes.Require():
             return _requirement(node)
-        case n.TestLet():
+        case nodes.TestLet():
             return _test(node)
-        case n.Target():
+        case nodes.Target():
             return _target(node)
-        case n.Binder():
+        case nodes.Binder():
             return _binder(node)
-        case n.Context():
+        case nodes.Context():
             return _context(node)
-        case n.Alternative():
+        case nodes.Alternative():
             return _text(_alternative(node))
-        case n.Pattern():
+        case nodes.Pattern():
             return _pattern(node)
-        case n.Preference():
+        case nodes.Preference():
             return _text(_preference(node))
         case _:
             assert_never(node)
@@ -127,41 +135,41 @@ def _indented(lines: Iterable[str]) -> list[str]:
 # --- whole texts and types -------------------------------------------------------------------------------------------
 
 
-def _function(node: n.Function) -> str:
+def _function(node: nodes.Function) -> str:
     header = "" if node.header is None else _header(node.header)
-    if isinstance(node.body, n.Block):
+    if isinstance(node.body, nodes.Block):
         return _text([header, *_indented(_block(node.body))])
     return f"{header} {_expression(node.body)}".lstrip()
 
 
-def _headed(header: n.Header | None, lines: list[str]) -> str:
+def _headed(header: nodes.Header | None, lines: list[str]) -> str:
     return _text(lines if header is None else [_header(header), *_indented(lines)])
 
 
-def _header(node: n.Header) -> str:
+def _header(node: nodes.Header) -> str:
     result = f" -> {_type(node.result)}" if node.result is not None else ""
     return f"({', '.join(map(_parameter, node.parameters))}){result}:"
 
 
-def _parameter(node: n.Parameter) -> str:
+def _parameter(node: nodes.Parameter) -> str:
     return f"{node.name}: {_type(node.type)}"
 
 
-def _requirement(node: n.Require | n.Let) -> str:
-    if isinstance(node, n.Let):
+def _requirement(node: nodes.Require | nodes.Let) -> str:
+    if isinstance(node, nodes.Let):
         return _let(node)
     cites = f" cites {', '.join(node.cites)}" if node.cites else ""
     return f"require {_expression(node.test)}{cites}"
 
 
-def _preference(node: n.Preference) -> list[str]:
+def _preference(node: nodes.Preference) -> list[str]:
     chance = f" {node.chance[0]} in {node.chance[1]}" if node.chance is not None else ""
     ends = f"{_tie(node)}{chance}"
     first, *others = map(_pattern, node.patterns)
     return [f"either{ends}:", *_indented([first, *others])] if others else [f"{first}{ends}"]
 
 
-def _tie(node: n.Preference) -> str:
+def _tie(node: nodes.Preference) -> str:
     match node.tie:
         case "first":
             return ""
@@ -175,20 +183,20 @@ def _tie(node: n.Preference) -> str:
             assert_never(node.tie)
 
 
-def _pattern(node: n.Pattern) -> str:
+def _pattern(node: nodes.Pattern) -> str:
     names = f" {', '.join(node.names)}" if node.names else ""
     return f"{node.name}{names}{_where(node.test)}"
 
 
-def _type(node: n.Type) -> str:
+def _type(node: nodes.Type) -> str:
     match node:
-        case n.NamedType():
+        case nodes.NamedType():
             return node.name
-        case n.MadeType():
+        case nodes.MadeType():
             return f"{node.maker} of {_type(node.of)}"
-        case n.OptionalType():
+        case nodes.OptionalType():
             return f"{_type(node.of)}?"
-        case n.RangeType():
+        case nodes.RangeType():
             return f"{node.first}..{node.last}"
         case _:
             assert_never(node)
@@ -197,70 +205,70 @@ def _type(node: n.Type) -> str:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _block(node: n.Block) -> list[str]:
+def _block(node: nodes.Block) -> list[str]:
     return [line for statement in node.statements for line in _statement(statement)]
 
 
-def _opened(line: str, body: n.Block) -> list[str]:
+def _opened(line: str, body: nodes.Block) -> list[str]:
     """A line that opens a block, and the block."""
     return [f"{line}:", *_indented(_block(body))]
 
 
-def _statement(node: n.Statement) -> list[str]:
+def _statement(node: nodes.Statement) -> list[str]:
     match node:
-        case n.If():
+        case nodes.If():
             return _if(node)
-        case n.ForEach():
+        case nodes.ForEach():
             turn = "turn " if node.turn else ""
             items = _expression(node.items, Level.DISJUNCTION)
             return _opened(f"for each {turn}{node.variable} in {items}{_where(node.test)}", node.body)
-        case n.While():
+        case nodes.While():
             bound = f" at most {_expression(node.bound, Level.SUM)} times" if node.bound is not None else ""
             return _opened(f"while {_expression(node.test, Level.DISJUNCTION)}{bound}", node.body)
-        case n.Choose():
+        case nodes.Choose():
             return _choose(node)
-        case n.Keep():
+        case nodes.Keep():
             return _opened(f"at {node.edge} of {'next ' if node.edge == 'start' else ''}{node.of}", node.body)
-        case n.Let():
+        case nodes.Let():
             return [_let(node)]
-        case n.Roll():
+        case nodes.Roll():
             number, items = _expression(node.number), _expression(node.items)
             return [f"let {node.name} = roll {number} from {items} as {node.chance}"]
-        case n.Assign():
+        case nodes.Assign():
             target = _expression(node.target, Level.POSTFIX, OPENING_A_STATEMENT)
             reserved = DRAWING if node.operator == "=" else NOTHING
             return [f"{target} {node.operator} {_expression(node.value, reserved=reserved)}"]
-        case n.Add():
+        case nodes.Add():
             return [f"add {_expression(node.value, reserved=DRAWING)} to {_expression(node.target, Level.POSTFIX)}"]
-        case n.Remove():
+        case nodes.Remove():
             return [f"remove {_expression(node.value)} from {_expression(node.target, Level.POSTFIX)}"]
-        case n.Move():
+        case nodes.Move():
             return [f"move {_moved(node)} to {_target(node.target)}"]
-        case n.Shuffle():
+        case nodes.Shuffle():
             return [f"shuffle {_expression(node.zone)}" + (f" as {node.chance}" if node.chance is not None else "")]
-        case n.Note():
+        case nodes.Note():
             return [f"note {node.event}({_list(node.arguments, node.names)})"]
-        case n.Return():
+        case nodes.Return():
             return ["return" if node.value is None else f"return {_expression(node.value, reserved=DRAWING)}"]
-        case n.Settle():
+        case nodes.Settle():
             return ["settle"]
-        case n.Reveal():
+        case nodes.Reveal():
             return ["reveal"]
-        case n.EndGame():
+        case nodes.EndGame():
             return ["end game"]
-        case n.Perform():
+        case nodes.Perform():
             return [_expression(node.call)]
         case _:
             assert_never(node)
 
 
-def _let(node: n.Let) -> str:
+def _let(node: nodes.Let) -> str:
     if node.type is None:
         return f"let {node.name} = {_expression(node.value, reserved=AFTER_LET)}"
     return f"let {node.name}: {_type(node.type)} = {_expression(node.value)}"
 
 
-def _moved(node: n.Move) -> str:
+def _moved(node: nodes.Move) -> str:
     if node.what is not None:
         source = f" from {_expression(node.source)}" if node.source is not None else ""
         return _expression(node.what, reserved=AFTER_MOVE) + source
@@ -269,7 +277,7 @@ def _moved(node: n.Move) -> str:
     return f"all of {_expression(node.source)}"
 
 
-def _target(node: n.Target) -> str:
+def _target(node: nodes.Target) -> str:
     match node.where:
         case "in":
             return _expression(node.holder, reserved=AFTER_TO)
@@ -281,12 +289,12 @@ def _target(node: n.Target) -> str:
             assert_never(node.where)
 
 
-def _if(node: n.If) -> list[str]:
+def _if(node: nodes.If) -> list[str]:
     lines = _opened(f"if {_test(node.test)}", node.then)
     otherwise = node.otherwise
     while otherwise is not None:
         match otherwise.statements:
-            case (n.If() as inner,):
+            case (nodes.If() as inner,):
                 lines += _opened(f"elif {_test(inner.test)}", inner.then)
                 otherwise = inner.otherwise
             case _:
@@ -294,13 +302,13 @@ def _if(node: n.If) -> list[str]:
     return lines
 
 
-def _test(node: n.Expr | n.TestLet) -> str:
-    if isinstance(node, n.TestLet):
+def _test(node: nodes.Expr | nodes.TestLet) -> str:
+    if isinstance(node, nodes.TestLet):
         return f"let {node.name} = {_expression(node.value)}"
     return _expression(node, reserved=AFTER_IF)
 
 
-def _choose(node: n.Choose) -> list[str]:
+def _choose(node: nodes.Choose) -> list[str]:
     context = f"({', '.join(map(_context, node.context))})" if node.context else ""
     manner = (", repeatedly" if node.repeatedly else "") + (", sealed" if node.sealed else "")
     by = _expression(node.seat, Level.DISJUNCTION)
@@ -310,13 +318,13 @@ def _choose(node: n.Choose) -> list[str]:
     return [line, *_indented(part for alternative in node.alternatives for part in _alternative(alternative))]
 
 
-def _context(node: n.Context) -> str:
-    if node.value == n.Name(node.name):
+def _context(node: nodes.Context) -> str:
+    if node.value == nodes.Name(node.name):
         return node.name
     return f"{node.name} = {_expression(node.value, Level.DISJUNCTION)}"
 
 
-def _alternative(node: n.Alternative) -> list[str]:
+def _alternative(node: nodes.Alternative) -> list[str]:
     binders = f" {', '.join(map(_binder, node.binders))}" if node.binders else ""
     guard = f" if {_expression(node.guard, Level.DISJUNCTION)}" if node.guard is not None else ""
     cites = f" cites {', '.join(node.cites)}" if node.cites else ""
@@ -327,47 +335,47 @@ def _alternative(node: n.Alternative) -> list[str]:
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-def _expression(node: n.Expr, level: Level = Level.EXPR, reserved: frozenset[str] = NOTHING) -> str:
+def _expression(node: nodes.Expr, level: Level = Level.EXPR, reserved: frozenset[str] = NOTHING) -> str:
     """The text of an expression where the grammar wants ``level``; ``reserved`` words may not begin it."""
     text = _bare(node)
-    word = re.match("[a-z_][a-zA-Z0-9_]*", text) if not isinstance(node, n.Drawn) else None
+    word = re.match("[a-z_][a-zA-Z0-9_]*", text) if not isinstance(node, nodes.Drawn) else None
     if _level(node) < level or (word and word[0] in reserved):
         return f"({text})"
     return text
 
 
-def _level(node: n.Expr) -> Level:
+def _level(node: nodes.Expr) -> Level:
     match node:
-        case n.Conditional():
+        case nodes.Conditional():
             return Level.EXPR
-        case n.Otherwise():
+        case nodes.Otherwise():
             return Level.DEFAULT
-        case n.Binary():
+        case nodes.Binary():
             return _BINARY[node.operator][0]
-        case n.Not():
+        case nodes.Not():
             return Level.NEGATION
-        case n.Compare() | n.In() | n.IsKind():
+        case nodes.Compare() | nodes.In() | nodes.IsKind():
             return Level.COMPARISON
-        case n.RangeOf():
+        case nodes.RangeOf():
             return Level.RANGE
-        case n.Negative():
+        case nodes.Negative():
             return Level.UNARY
-        case n.Amount():
+        case nodes.Amount():
             return Level.AMOUNT
         case (
-            n.Name()
-            | n.IntLiteral()
-            | n.TextLiteral()
-            | n.BoolLiteral()
-            | n.NoneLiteral()
-            | n.Attribute()
-            | n.Index()
-            | n.Call()
-            | n.Drawn()
-            | n.Aggregate()
-            | n.ListLiteral()
-            | n.ListFilter()
-            | n.ListComprehension()
+            nodes.Name()
+            | nodes.IntLiteral()
+            | nodes.TextLiteral()
+            | nodes.BoolLiteral()
+            | nodes.NoneLiteral()
+            | nodes.Attribute()
+            | nodes.Index()
+            | nodes.Call()
+            | nodes.Drawn()
+            | nodes.Aggregate()
+            | nodes.ListLiteral()
+            | nodes.ListFilter()
+            | nodes.ListComprehension()
         ):
             return Level.POSTFIX
         case _:
@@ -386,65 +394,65 @@ _BINARY = {
 }
 
 
-def _bare(node: n.Expr) -> str:
+def _bare(node: nodes.Expr) -> str:
     """The text of an expression without brackets around it."""
     match node:
-        case n.Name():
+        case nodes.Name():
             return node.name
-        case n.IntLiteral():
+        case nodes.IntLiteral():
             return str(node.value)
-        case n.TextLiteral():
+        case nodes.TextLiteral():
             return f'"{node.value}"'
-        case n.BoolLiteral():
+        case nodes.BoolLiteral():
             return "yes" if node.value else "no"
-        case n.NoneLiteral():
+        case nodes.NoneLiteral():
             return "none"
-        case n.Attribute():
+        case nodes.Attribute():
             return f"{_expression(node.of, Level.POSTFIX)}.{node.name}"
-        case n.Index():
+        case nodes.Index():
             return f"{_expression(node.of, Level.POSTFIX)}[{_list(node.keys)}]"
-        case n.Call():
+        case nodes.Call():
             return f"{node.name}({_list(node.arguments, node.names)})"
-        case n.Drawn():
+        case nodes.Drawn():
             return f"{'pick from' if node.how == 'pick' else node.how} {_expression(node.items)} as {node.chance}"
-        case n.Aggregate():
+        case nodes.Aggregate():
             return f"{node.name}({_looked_through(node)})"
-        case n.ListLiteral():
+        case nodes.ListLiteral():
             return f"[{_list(node.items)}]"
-        case n.ListFilter():
+        case nodes.ListFilter():
             return f"[{_among(node.variable, node.items, Level.RANGE)}{_where(node.test)}]"
-        case n.ListComprehension():
+        case nodes.ListComprehension():
             items = _among(node.variable, node.items, Level.DISJUNCTION)
             return f"[{_expression(node.value)} for {items}{_where(node.test)}]"
-        case n.RangeOf():
+        case nodes.RangeOf():
             return f"{_expression(node.first, Level.SUM)} .. {_expression(node.last, Level.SUM)}"
-        case n.Binary():
+        case nodes.Binary():
             left, right = _BINARY[node.operator]
             return f"{_expression(node.left, left)} {node.operator} {_expression(node.right, right)}"
-        case n.Compare():
+        case nodes.Compare():
             return f"{_expression(node.left, Level.RANGE)} {node.operator} {_expression(node.right, Level.RANGE)}"
-        case n.In():
+        case nodes.In():
             word = "not in" if node.negated else "in"
             return f"{_expression(node.item, Level.RANGE)} {word} {_expression(node.items, Level.RANGE)}"
-        case n.IsKind():
+        case nodes.IsKind():
             return f"{_expression(node.value, Level.RANGE)} is {'not ' if node.negated else ''}{node.kind}"
-        case n.Not():
+        case nodes.Not():
             return f"not {_expression(node.value, Level.NEGATION)}"
-        case n.Negative():
+        case nodes.Negative():
             return f"-{_expression(node.value, Level.UNARY)}"
-        case n.Conditional():
+        case nodes.Conditional():
             then, test = _expression(node.then, Level.DEFAULT), _expression(node.test, Level.DISJUNCTION)
             return f"{then} if {test} else {_expression(node.otherwise)}"
-        case n.Otherwise():
+        case nodes.Otherwise():
             value = _expression(node.value, Level.DISJUNCTION)
             return f"{value} otherwise {_expression(node.default, Level.DEFAULT)}"
-        case n.Amount():
+        case nodes.Amount():
             return f"{_expression(node.number, Level.POSTFIX)} of {_expression(node.kind, Level.POSTFIX)}"
         case _:
             assert_never(node)
 
 
-def _looked_through(node: n.Aggregate) -> str:
+def _looked_through(node: nodes.Aggregate) -> str:
     """Format the content of the brackets of an aggregate."""
     if node.value is not None:
         items = _among(node.variable, node.items, Level.DISJUNCTION)
@@ -454,25 +462,25 @@ def _looked_through(node: n.Aggregate) -> str:
     return f"{items}{_where(node.test)}{_by(node.keys)}{listed}"
 
 
-def _among(variable: str, items: n.Expr, level: Level) -> str:
+def _among(variable: str, items: nodes.Expr, level: Level) -> str:
     return f"{variable} in {_expression(items, level)}"
 
 
-def _binder(node: n.Binder) -> str:
+def _binder(node: nodes.Binder) -> str:
     return _among(node.name, node.items, Level.RANGE)
 
 
-def _where(test: n.Expr | None, level: Level = Level.DISJUNCTION) -> str:
+def _where(test: nodes.Expr | None, level: Level = Level.DISJUNCTION) -> str:
     return f" where {_expression(test, level)}" if test is not None else ""
 
 
-def _by(keys: tuple[n.Expr, ...]) -> str:
+def _by(keys: tuple[nodes.Expr, ...]) -> str:
     """Keys of an order; `as` after a comma would begin `as listed`."""
     listed = [_expression(key, Level.SUM, AFTER_KEY if number else NOTHING) for number, key in enumerate(keys)]
     return f" by {', '.join(listed)}" if keys else ""
 
 
-def _list(items: tuple[n.Expr, ...], names: tuple[str, ...] = ()) -> str:
+def _list(items: tuple[nodes.Expr, ...], names: tuple[str, ...] = ()) -> str:
     if names:
         return ", ".join(f"{name} = {_expression(item)}" for name, item in zip(names, items, strict=True))
     return ", ".join(map(_expression, items))

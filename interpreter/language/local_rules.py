@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from interpreter.base.frozen import dataclass
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.parse import parse_function, parse_verdict
@@ -27,7 +27,7 @@ class Helper:
     """One of them, parsed: its name as a key of its file, and its text."""
 
     key: Scalar
-    tree: n.Function | n.Verdict
+    tree: nodes.Function | nodes.Verdict
 
     @property
     def name(self) -> str:
@@ -53,13 +53,13 @@ def helpers_in(rules: Value | None, report: Report) -> tuple[Helper, ...]:
     return tuple(found)
 
 
-def named_in(trees: Iterable[n.Node]) -> set[str]:
+def named_in(trees: Iterable[nodes.Node]) -> set[str]:
     """The names that stand in texts where a rule could be meant."""
-    nodes = chain.from_iterable(map(descendants, trees))
-    return {node.name for node in nodes if isinstance(node, n.Call | n.Name)}
+    found = chain.from_iterable(map(descendants, trees))
+    return {node.name for node in found if isinstance(node, nodes.Call | nodes.Name)}
 
 
-def needed(helpers: Iterable[Helper], trees: Iterable[n.Node]) -> list[Helper]:
+def needed(helpers: Iterable[Helper], trees: Iterable[nodes.Node]) -> list[Helper]:
     """The helpers that texts name, and those that these name, in order."""
     names = named_in(trees)
     found: list[Helper] = []

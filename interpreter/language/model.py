@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.types import SeatType, TextType, Type
@@ -75,7 +76,7 @@ class CardRow:
 
     kind: str
     key: int | str | None
-    values: dict[str, Any]
+    values: dict[str, Value]
     span: Span
     copies: int = 1
     """How many cards its printed row stands for: they are distinct, and nothing printed tells them apart."""
@@ -92,9 +93,9 @@ class NodeRow:
     drawn."""
 
     name: str
-    values: dict[str, Any]
+    values: dict[str, Value]
     places: str
-    place: dict[str, Any]
+    place: dict[str, Value]
     at: tuple[int, int] | None
     span: Span
 
@@ -105,7 +106,7 @@ class LinkRow:
 
     a: int
     b: int
-    values: dict[str, Any]
+    values: dict[str, Value]
     span: Span
 
 
@@ -115,7 +116,7 @@ class PlaceRow:
 
     node: int
     number: int
-    values: dict[str, Any]
+    values: dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +133,7 @@ class GraphDecl:
     link: dict[str, Type]
     length: str | None
     place: dict[str, Type]
-    sets: dict[str, list[dict[str, Any]]]
+    sets: dict[str, list[dict[str, Value]]]
     span: Span
     dealt: str | None = None
     pieces: int = 1
@@ -202,7 +203,7 @@ class Setting:
     name: str
     type: Type
     check: str | None
-    default: Any
+    default: Value
     about: str
     span: Span
     range: tuple[int, int] | None = None
@@ -253,7 +254,7 @@ class Table:
     axes: tuple[tuple[int, ...], ...]
     key_types: tuple[Type, ...]
     gives: Type
-    cells: dict[tuple[int, ...], Any]
+    cells: dict[tuple[int, ...], Value]
     places: dict[tuple[int, ...], Span]
     cites: tuple[str, ...]
     span: Span

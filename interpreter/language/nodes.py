@@ -23,6 +23,7 @@ __all__ = [
     "Call",
     "Choose",
     "Compare",
+    "Comparison",
     "Conditional",
     "Context",
     "Drawn",
@@ -253,11 +254,14 @@ class Binary(Node):
     right: Expr
 
 
+Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
+
+
 @dataclass(frozen=True, slots=True)
 class Compare(Node):
     """``a <= b``."""
 
-    operator: Literal["==", "!=", "<", "<=", ">", ">="]
+    operator: Comparison
     left: Expr
     right: Expr
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Value
 from interpreter.language import nodes
 from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
 from interpreter.language.syntax_errors import code_of, misread, reserved
@@ -101,7 +102,7 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
 
 
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     from interpreter.language.transformer import Builder
 
@@ -113,20 +114,18 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
         refused = _too_deep(text, tree)
         if refused:
             return None, [refused]
-        return cast(nodes.Node, Builder(text).transform(tree)), []
+        return cast(nodes.Node, Builder(text).build(tree)), []
     except (UnexpectedCharacters, UnexpectedToken, CrookedError) as error:
         return None, [misread(text, error)]
-    except VisitError as error:
-        if isinstance(error.orig_exc, MisplacedError):
-            return None, [Diagnostic("E202", error.orig_exc.message, error.orig_exc.span)]
-        if isinstance(error.orig_exc, ReservedError):
-            return None, [reserved(error.orig_exc.word, error.orig_exc.span)]
-        raise
+    except MisplacedError as error:
+        return None, [Diagnostic("E202", error.message, error.span)]
+    except ReservedError as error:
+        return None, [reserved(error.word, error.span)]
 
 
 MOST_TREES = 8_000
 
-Trees = dict[tuple[str, Any], Any]
+Trees = dict[tuple[str, Text | str], Value]
 """What was parsed, by what it was parsed as: of a text at its place all that came of it, of its characters alone Lark's
 tree, which is the same wherever they stand."""
 _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)

@@ -16,8 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature, Signatures
@@ -162,7 +161,7 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
     that something leads to."""
     asks: dict[str, Span] = {}
     for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
-        for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
+        for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
             asks.setdefault(ask.name, ask.span)
     for decision, span in asks.items():
         silent = sorted(name for name, policy in policies.items() if decision not in policy.decisions)
@@ -274,7 +273,7 @@ class _Reader:
             return None
         return Named(name, tuple(self._line_or_base(decision, name, line) for line in tree.lines), span)
 
-    def _line_or_base(self, decision: str, name: str, line: n.Preference) -> Line | Base:
+    def _line_or_base(self, decision: str, name: str, line: nodes.Preference) -> Line | Base:
         if [pattern.name for pattern in line.patterns] != ["base"] or "base" in self.decisions[decision]:
             return self._line(decision, name, line)
         pattern = line.patterns[0]
@@ -283,21 +282,21 @@ class _Reader:
             self.error("E404", message, line.span)
         return Base(line.span)
 
-    def _guard(self) -> tuple[c.Expression | None, int]:
+    def _guard(self) -> tuple[core.Expression | None, int]:
         """The conditions of the parts that the policy stands in, as one."""
         frame = Frame()
         frame.add("who", SEAT)
-        when: c.Expression | None = None
+        when: core.Expression | None = None
         for guard in self.guards:
             tree = condition_of(guard, self.report)
             if tree is not None:
                 test = self.expressions(frame).condition(tree)
-                when = test if when is None else c.Logic("and", when, test, type=BOOL, span=guard.span)
+                when = test if when is None else core.Logic("and", when, test, type=BOOL, span=guard.span)
         return when, frame.size
 
     # --- lines
 
-    def _line(self, decision: str, name: str, line: n.Preference) -> Line:
+    def _line(self, decision: str, name: str, line: nodes.Preference) -> Line:
         if line.chance is not None and not 0 < line.chance[0] <= line.chance[1]:
             used, of = line.chance
             self.error("E415", f"got the chance {used} in {of}, want at least 1 and at most {of} in {of}", line.span)
@@ -315,7 +314,7 @@ class _Reader:
         shared = takewhile(lambda bounds: len(set(bounds)) == 1, zip(*arounds, strict=False))
         return tuple(bounds[0] for bounds in shared)
 
-    def _pattern(self, decision: str, pattern: n.Pattern, keys: tuple[n.Expr, ...]) -> Pattern | None:
+    def _pattern(self, decision: str, pattern: nodes.Pattern, keys: tuple[nodes.Expr, ...]) -> Pattern | None:
         bound = self._bound(decision, pattern)
         if bound is None:
             return None
@@ -328,7 +327,7 @@ class _Reader:
         name = "" if pattern.name == "any" else pattern.name
         return Pattern(name, tests, checked, frame.size, pattern.span)
 
-    def _key(self, expressions: Expressions, key: n.Expr) -> c.Expression:
+    def _key(self, expressions: Expressions, key: nodes.Expr) -> core.Expression:
         found = expressions.value(key)
         if found.type.optional or not isinstance(
             found.type, IntType | BoolType | KindType | SeatType | NodeType | CardType | NeverType
@@ -336,7 +335,7 @@ class _Reader:
             self.error("E408", f"got {found.type}, want something that can be put in order", key.span)
         return found
 
-    def _bound(self, decision: str, pattern: n.Pattern) -> Bound | None:
+    def _bound(self, decision: str, pattern: nodes.Pattern) -> Bound | None:
         """Return the meaning of a pattern's names: all of an alternative's choices, or none of them."""
         alternatives = self.decisions[decision]
         if pattern.name == "any" and "any" not in alternatives:
@@ -362,7 +361,7 @@ def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
     found: dict[str, dict[str, _Alternative]] = {}
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
-        for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
+        for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
             around = (("who", SEAT), *((name, value.type) for name, value in ask.context))
             for option in ask.options:
                 choices = tuple((choice.name, choice.type) for choice in option.choices)
@@ -382,9 +381,9 @@ def _frame(bound: Iterable[tuple[str, Type]]) -> Frame:
     return frame
 
 
-def _conjuncts(expressions: Expressions, test: n.Expr) -> Iterator[c.Expression]:
+def _conjuncts(expressions: Expressions, test: nodes.Expr) -> Iterator[core.Expression]:
     """One condition for each side of the `and`s; each may rely on those before it."""
-    if isinstance(test, n.Binary) and test.operator == "and":
+    if isinstance(test, nodes.Binary) and test.operator == "and":
         yield from _conjuncts(expressions, test.left)
         yield from _conjuncts(expressions, test.right)
         return

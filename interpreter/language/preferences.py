@@ -15,7 +15,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 
@@ -35,8 +35,8 @@ class Pattern:
     """
 
     alternative: str
-    tests: tuple[c.Expression, ...]
-    keys: tuple[c.Expression, ...]
+    tests: tuple[core.Expression, ...]
+    keys: tuple[core.Expression, ...]
     local_count: int
     span: Span
 
@@ -48,7 +48,7 @@ class Line:
 
     patterns: tuple[Pattern, ...]
     tie: Literal["first", "by", "random", "asking"]
-    asked: c.Expression | None
+    asked: core.Expression | None
     chance: tuple[int, int] | None
     local_count: int
     span: Span
@@ -61,7 +61,7 @@ class Preferences:
 
     decision: str
     lines: tuple[Line, ...]
-    when: c.Expression | None
+    when: core.Expression | None
     local_count: int
     cites: tuple[str, ...]
     span: Span
@@ -89,7 +89,7 @@ class Written:
 
     decision: str
     parts: tuple[Named, ...]
-    when: c.Expression | None
+    when: core.Expression | None
     local_count: int
     cites: tuple[str, ...]
     span: Span
@@ -167,10 +167,10 @@ def _merged(upper: Written, lower: Preferences) -> Preferences:
     return Preferences(upper.decision, tuple(lines), when, size, cites, upper.span)
 
 
-def _both(first: c.Expression | None, second: c.Expression | None) -> c.Expression | None:
+def _both(first: core.Expression | None, second: core.Expression | None) -> core.Expression | None:
     if first is None or second is None:
         return first or second
-    return c.Logic("and", first, second, type=BOOL, span=first.span)
+    return core.Logic("and", first, second, type=BOOL, span=first.span)
 
 
 def _expanded(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
@@ -206,13 +206,13 @@ def _among(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
             yield from _expanded(new, ())
 
 
-def pinned_by(test: c.Expression, first: int, count: int) -> tuple[int, c.Expression] | None:
+def pinned_by(test: core.Expression, first: int, count: int) -> tuple[int, core.Expression] | None:
     """``choice == value``, where the value can be known before the choice: the choice's position, and the value."""
-    if not isinstance(test, c.Comparison) or test.operator != "==":
+    if not isinstance(test, core.Comparison) or test.operator != "==":
         return None
     for side, other in ((test.left, test.right), (test.right, test.left)):
-        if isinstance(side, c.Local) and first <= side.index < first + count:
-            used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
+        if isinstance(side, core.Local) and first <= side.index < first + count:
+            used = {node.index for node in descendants(other) if isinstance(node, core.Local)}
             if not any(side.index <= index < first + count for index in used):
                 return side.index - first, other
     return None

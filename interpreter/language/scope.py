@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import field
 
 from interpreter.base.frozen import dataclass
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.types import NOTHING, Type
 
 __all__ = ["Frame", "Variable", "path_of"]
@@ -87,12 +87,12 @@ class Frame:
             self.facts.pop()
 
 
-def path_of(node: n.Expr) -> str | None:
+def path_of(node: nodes.Expr) -> str | None:
     """Return the path ``who.hand`` of a name with attributes: tests establish facts about paths."""
     match node:
-        case n.Name(name):
+        case nodes.Name(name):
             return name
-        case n.Attribute(of, name):
+        case nodes.Attribute(of, name):
             inner = path_of(of)
             return f"{inner}.{name}" if inner else None
         case _:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from hashlib import blake2b
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from interpreter.base.plain_data import Value
 from interpreter.base.store import digest_of, store
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def keep_tables(grammar: str, parser: Lark) -> None:
         found.put(_key(grammar), tables_of(grammar, parser).encode())
 
 
-def _shipped(grammar: str) -> dict[str, Any] | None:
+def _shipped(grammar: str) -> dict[str, Value] | None:
     try:
         text = files("interpreter.language").joinpath(FILE).read_text(encoding="utf-8")
     except OSError:
@@ -51,13 +52,13 @@ def _shipped(grammar: str) -> dict[str, Any] | None:
     return _fitting(text, grammar)
 
 
-def _kept(grammar: str) -> dict[str, Any] | None:
+def _kept(grammar: str) -> dict[str, Value] | None:
     found = store()
     data = found.get(_key(grammar)) if found else None
     return _fitting(data.decode(), grammar) if data else None
 
 
-def _fitting(text: str, grammar: str) -> dict[str, Any] | None:
+def _fitting(text: str, grammar: str) -> dict[str, Value] | None:
     """Tables, if they are those of this grammar and of the Lark that is installed."""
     try:
         tables = json.loads(text)
@@ -80,7 +81,7 @@ def tables_of(grammar: str, parser: Lark) -> str:
     return json.dumps({"of": _of(grammar), "data": data, "memo": memo}, separators=(",", ":")) + "\n"
 
 
-def _of(grammar: str) -> dict[str, Any]:
+def _of(grammar: str) -> dict[str, Value]:
     import lark
 
     return {"lark": lark.__version__, "grammar": blake2b(grammar.encode(), digest_size=16).hexdigest()}

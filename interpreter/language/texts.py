@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import SourceFile, Span
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.grammar import Text
 from interpreter.language.parse import parse_condition, parse_expression, parse_type
 from interpreter.reading.printed_tables import PrintedTable, read_printed
@@ -62,19 +62,19 @@ def parsed(
     return tree
 
 
-def type_of(value: Value | None, report: Report) -> n.Type | None:
+def type_of(value: Value | None, report: Report) -> nodes.Type | None:
     """The type that a text is; nothing where it cannot be read, which is reported."""
-    return cast("n.Type | None", parsed(value, parse_type, report))
+    return cast("nodes.Type | None", parsed(value, parse_type, report))
 
 
-def expression_of(value: Value | None, report: Report) -> n.Expr | None:
+def expression_of(value: Value | None, report: Report) -> nodes.Expr | None:
     """The tree of an expression."""
-    return cast("n.Expr | None", parsed(value, parse_expression, report))
+    return cast("nodes.Expr | None", parsed(value, parse_expression, report))
 
 
-def condition_of(value: Value | None, report: Report) -> n.Expr | None:
+def condition_of(value: Value | None, report: Report) -> nodes.Expr | None:
     """The tree of a condition."""
-    return cast("n.Expr | None", parsed(value, parse_condition, report))
+    return cast("nodes.Expr | None", parsed(value, parse_condition, report))
 
 
 def printed(value: Value | None, report: Report) -> PrintedTable | None:
@@ -83,13 +83,13 @@ def printed(value: Value | None, report: Report) -> PrintedTable | None:
     return table if table is not None and table.header else None
 
 
-def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:
+def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
     """A template as texts and expressions in turn."""
     text = excerpt(value)
     if isinstance(text, Diagnostic):
         report(text)
         return []
-    parts: list[str | n.Expr] = []
+    parts: list[str | nodes.Expr] = []
     rest, offset = text.text.rstrip("\n"), 0
     while rest:
         before, brace, after = rest.partition("{")
@@ -120,8 +120,10 @@ def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:
     return parts
 
 
-def _plural(number: n.Expr, one: str, many: str) -> n.Expr:
+def _plural(number: nodes.Expr, one: str, many: str) -> nodes.Expr:
     """The word behind a number: one form for 1, the other for all others."""
     span = number.span
-    forms = [n.TextLiteral(f" {form.strip()}", span=span) for form in (one, many)]
-    return n.Conditional(forms[0], n.Compare("==", number, n.IntLiteral(1, span=span), span=span), forms[1], span=span)
+    forms = [nodes.TextLiteral(f" {form.strip()}", span=span) for form in (one, many)]
+    return nodes.Conditional(
+        forms[0], nodes.Compare("==", number, nodes.IntLiteral(1, span=span), span=span), forms[1], span=span
+    )

@@ -1,14 +1,14 @@
-"""Lark's tree to nodes: one method for each rule of the grammar, with the same name."""
+"""Lark's tree to nodes: one entry for each rule of the grammar, with the same name."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal, TypeVar, cast
 
-from lark import Token, Transformer
-from lark.visitors import v_args
+from lark import Token, Tree
 
 from interpreter.base.source import Span
-from interpreter.language import nodes as n
+from interpreter.language import nodes
 from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError, Text
 
 __all__ = ["AGGREGATES", "Builder"]
@@ -16,19 +16,37 @@ __all__ = ["AGGREGATES", "Builder"]
 MAXIMUM_DIGITS = 12
 AGGREGATES = frozenset({"count", "any", "all", "first", "last", "min", "max", "sum", "sorted"})
 
+Child = TypeVar("Child")
+Tie = tuple[Literal["first", "by", "random", "asking"], tuple[nodes.Expr, ...]]
+Keys = tuple[tuple[nodes.Expr, ...], bool]
+NO_KEYS: Keys = ((), False)
+PERIODS: dict[Literal["end", "start"], tuple[str, ...]] = {
+    "end": ("turn", "phase", "round"),
+    "start": ("phase", "round"),
+}
 
-@v_args(meta=True)
-class Builder(Transformer[Token, Any]):
-    """Builds the nodes of one text."""
+
+def _node(kind: Callable[..., nodes.Node], *first: object) -> Callable[..., nodes.Node]:
+    """A rule of the grammar whose children are, in order, the fields of a node after ``first``."""
+
+    def build(builder: Builder, span: Span, *children: nodes.Node | None) -> nodes.Node:
+        return kind(*first, *children, span=span)
+
+    return build
+
+
+class Builder:
+    """Builds the nodes of one text. Each method gets the place of what it builds and the children of the rule."""
 
     def __init__(self, text: Text) -> None:
-        super().__init__(visit_tokens=False)
         self._text = text
 
-    def _span(self, meta: Any) -> Span:
-        if getattr(meta, "empty", True):
-            return self._text.span(0, 1)
-        return self._text.span(meta.start_pos, meta.end_pos)
+    def build(self, tree: Tree[Token]) -> object:
+        """The node of a tree, or the part of a node."""
+        children = [self.build(child) if isinstance(child, Tree) else child for child in tree.children]
+        meta = tree.meta
+        span = self._text.span(0, 1) if meta.empty else self._text.span(meta.start_pos, meta.end_pos)
+        return getattr(self, tree.data)(span, *children)
 
     def _token(self, token: Token) -> Span:
         return self._text.span(token.start_pos or 0, token.end_pos or 1)
@@ -39,439 +57,398 @@ class Builder(Transformer[Token, Any]):
             raise ReservedError(str(token), self._token(token))
         return str(token)
 
+    def _only(self, span: Span, child: Child) -> Child:
+        return child
+
+    def _all(self, span: Span, *children: Child) -> tuple[Child, ...]:
+        return children
+
     # --- whole texts
 
-    def function(self, meta: Any, c: list[Any]) -> n.Function:
-        header, body = c
-        if isinstance(body, n.Block) and len(body.statements) == 1 and isinstance(body.statements[0], n.Perform):
+    def function(self, span: Span, header: nodes.Header | None, body: nodes.Expr | nodes.Block) -> nodes.Function:
+        if (
+            isinstance(body, nodes.Block)
+            and len(body.statements) == 1
+            and isinstance(body.statements[0], nodes.Perform)
+        ):
             body = body.statements[0].call  # a call alone in a function's block is its value
-        return n.Function(header, body, span=self._span(meta))
+        return nodes.Function(header, body, span=span)
 
-    def headed_procedure(self, meta: Any, c: list[Any]) -> n.Procedure:
-        return n.Procedure(c[0], c[1], span=self._span(meta))
+    headed_procedure = _node(nodes.Procedure)
 
-    def bare_procedure(self, meta: Any, c: list[Any]) -> n.Procedure:
-        return n.Procedure(None, n.Block(tuple(c), span=self._span(meta)), span=self._span(meta))
+    def bare_procedure(self, span: Span, *statements: nodes.Statement) -> nodes.Procedure:
+        return nodes.Procedure(None, nodes.Block(statements, span=span), span=span)
 
-    def headed_verdict(self, meta: Any, c: list[Any]) -> n.Verdict:
-        return n.Verdict(c[0], c[1], span=self._span(meta))
+    headed_verdict = _node(nodes.Verdict)
 
-    def bare_verdict(self, meta: Any, c: list[Any]) -> n.Verdict:
-        return n.Verdict(None, tuple(c), span=self._span(meta))
+    def bare_verdict(self, span: Span, *lines: nodes.Require | nodes.Let) -> nodes.Verdict:
+        return nodes.Verdict(None, lines, span=span)
 
-    def condition(self, meta: Any, c: list[n.Expr]) -> n.Expr:
-        return c[0]
+    condition = expression = a_type = _only
 
-    expression = condition
-    a_type = condition
+    def heard(
+        self, span: Span, event: Token, names: tuple[str, ...] | None, test: nodes.Expr | None
+    ) -> nodes.EventPattern:
+        return nodes.EventPattern(str(event), names or (), test, span=span)
 
-    def heard(self, meta: Any, c: list[Any]) -> n.EventPattern:
-        return n.EventPattern(str(c[0]), c[1] or (), c[2], span=self._span(meta))
+    def matched(self, span: Span, *children: nodes.Binder | nodes.Expr | None) -> nodes.Match:
+        *binders, test = children
+        return nodes.Match(cast("tuple[nodes.Binder, ...]", tuple(binders)), cast("nodes.Expr | None", test), span=span)
 
-    def matched(self, meta: Any, c: list[Any]) -> n.Match:
-        return n.Match(tuple(c[:-1]), c[-1], span=self._span(meta))
+    def alternatives(self, span: Span, *alternatives: nodes.Alternative) -> nodes.Alternatives:
+        return nodes.Alternatives(alternatives, span=span)
 
-    def alternatives(self, meta: Any, c: list[Any]) -> n.Alternatives:
-        return n.Alternatives(tuple(c), span=self._span(meta))
+    def preferences(self, span: Span, *lines: nodes.Preference) -> nodes.Preferences:
+        return nodes.Preferences(lines, span=span)
 
-    def preferences(self, meta: Any, c: list[Any]) -> n.Preferences:
-        return n.Preferences(tuple(c), span=self._span(meta))
+    def header(
+        self, span: Span, parameters: tuple[nodes.Parameter, ...] | None, result: nodes.Type | None
+    ) -> nodes.Header:
+        return nodes.Header(parameters or (), result, span=span)
 
-    def header(self, meta: Any, c: list[Any]) -> n.Header:
-        return n.Header(c[0] or (), c[1], span=self._span(meta))
+    parameters = _all
 
-    def parameters(self, meta: Any, c: list[Any]) -> tuple[n.Parameter, ...]:
-        return tuple(c)
+    def parameter(self, span: Span, name: Token, type_: nodes.Type) -> nodes.Parameter:
+        return nodes.Parameter(self._new(name), type_, span=span)
 
-    def parameter(self, meta: Any, c: list[Any]) -> n.Parameter:
-        return n.Parameter(self._new(c[0]), c[1], span=self._span(meta))
-
-    def names(self, meta: Any, c: list[Any]) -> tuple[str, ...]:
-        return tuple(self._new(name) for name in c)
+    def names(self, span: Span, *names: Token) -> tuple[str, ...]:
+        return tuple(self._new(name) for name in names)
 
     # --- types
 
-    def plain_type(self, meta: Any, c: list[n.Type]) -> n.Type:
-        return c[0]
+    plain_type = _only
+    optional_type = _node(nodes.OptionalType)
 
-    def optional_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return n.OptionalType(c[0], span=self._span(meta))
+    def named_type(self, span: Span, name: Token) -> nodes.Type:
+        return nodes.NamedType(str(name), span=span)
 
-    def named_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return n.NamedType(str(c[0]), span=self._span(meta))
+    def made_type(self, span: Span, maker: Token, of: nodes.Type) -> nodes.Type:
+        return nodes.MadeType(str(maker), of, span=span)
 
-    def made_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return n.MadeType(str(c[0]), c[1], span=self._span(meta))
-
-    def range_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return n.RangeType(self._number(c[0]), self._number(c[1]), span=self._span(meta))
+    def range_type(self, span: Span, first: Token, last: Token) -> nodes.Type:
+        return nodes.RangeType(self._number(first), self._number(last), span=span)
 
     # --- statements
 
-    def block(self, meta: Any, c: list[Any]) -> n.Block:
-        return n.Block(tuple(c), span=self._span(meta))
+    def block(self, span: Span, *statements: nodes.Statement) -> nodes.Block:
+        return nodes.Block(statements, span=span)
 
     body = block
+    indented = else_block = _only
+    requirements = _all
 
-    def indented(self, meta: Any, c: list[n.Expr]) -> n.Expr:
-        return c[0]
+    def require(self, span: Span, test: nodes.Expr, cites: tuple[str, ...] | None) -> nodes.Require:
+        return nodes.Require(test, cites or (), span=span)
 
-    def requirements(self, meta: Any, c: list[Any]) -> tuple[Any, ...]:
-        return tuple(c)
+    def cites(self, span: Span, *cites: Token) -> tuple[str, ...]:
+        return tuple(map(str, cites))
 
-    def require(self, meta: Any, c: list[Any]) -> n.Require:
-        return n.Require(c[0], c[1] or (), span=self._span(meta))
+    def let_plain(self, span: Span, name: Token, value: nodes.Expr) -> nodes.Let:
+        return nodes.Let(self._new(name), None, value, span=span)
 
-    def cites(self, meta: Any, c: list[Any]) -> tuple[str, ...]:
-        return tuple(str(cite) for cite in c)
+    def let_typed(self, span: Span, name: Token, type_: nodes.Type, value: nodes.Expr) -> nodes.Let:
+        return nodes.Let(self._new(name), type_, value, span=span)
 
-    def let_plain(self, meta: Any, c: list[Any]) -> n.Let:
-        return n.Let(self._new(c[0]), None, c[1], span=self._span(meta))
+    def pick(self, span: Span, items: nodes.Expr, chance: Token) -> nodes.Drawn:
+        return nodes.Drawn("pick", items, str(chance), span=span)
 
-    def let_typed(self, meta: Any, c: list[Any]) -> n.Let:
-        return n.Let(self._new(c[0]), c[1], c[2], span=self._span(meta))
+    def shuffled(self, span: Span, items: nodes.Expr, chance: Token) -> nodes.Drawn:
+        return nodes.Drawn("shuffled", items, str(chance), span=span)
 
-    def pick(self, meta: Any, c: list[Any]) -> n.Drawn:
-        return n.Drawn("pick", c[0], str(c[1]), span=self._span(meta))
+    def roll(self, span: Span, name: Token, number: nodes.Expr, items: nodes.Expr, chance: Token) -> nodes.Roll:
+        return nodes.Roll(self._new(name), number, items, str(chance), span=span)
 
-    def shuffled(self, meta: Any, c: list[Any]) -> n.Drawn:
-        return n.Drawn("shuffled", c[0], str(c[1]), span=self._span(meta))
+    def assign(self, span: Span, target: nodes.Expr, value: nodes.Expr) -> nodes.Assign:
+        return nodes.Assign(target, "=", value, span=span)
 
-    def roll(self, meta: Any, c: list[Any]) -> n.Roll:
-        return n.Roll(self._new(c[0]), c[1], c[2], str(c[3]), span=self._span(meta))
+    def increase(self, span: Span, target: nodes.Expr, value: nodes.Expr) -> nodes.Assign:
+        return nodes.Assign(target, "+=", value, span=span)
 
-    def assign(self, meta: Any, c: list[Any]) -> n.Assign:
-        return n.Assign(c[0], "=", c[1], span=self._span(meta))
+    def decrease(self, span: Span, target: nodes.Expr, value: nodes.Expr) -> nodes.Assign:
+        return nodes.Assign(target, "-=", value, span=span)
 
-    def increase(self, meta: Any, c: list[Any]) -> n.Assign:
-        return n.Assign(c[0], "+=", c[1], span=self._span(meta))
+    add = _node(nodes.Add)
+    remove = _node(nodes.Remove)
+    move_from = _node(nodes.Move)
+    move_all = _node(nodes.Move, None)
 
-    def decrease(self, meta: Any, c: list[Any]) -> n.Assign:
-        return n.Assign(c[0], "-=", c[1], span=self._span(meta))
+    def move(self, span: Span, what: nodes.Expr, target: nodes.Target) -> nodes.Move:
+        return nodes.Move(what, None, target, span=span)
 
-    def add(self, meta: Any, c: list[Any]) -> n.Add:
-        return n.Add(c[0], c[1], span=self._span(meta))
+    onto = _node(nodes.Target, "in")
+    on_top = _node(nodes.Target, "top")
+    at_bottom = _node(nodes.Target, "bottom")
+    new_pile = _node(nodes.Target, "new pile")
 
-    def remove(self, meta: Any, c: list[Any]) -> n.Remove:
-        return n.Remove(c[0], c[1], span=self._span(meta))
+    def shuffle(self, span: Span, zone: nodes.Expr, chance: Token | None) -> nodes.Shuffle:
+        return nodes.Shuffle(zone, None if chance is None else str(chance), span=span)
 
-    def move(self, meta: Any, c: list[Any]) -> n.Move:
-        return n.Move(c[0], None, c[1], span=self._span(meta))
+    def note(self, span: Span, event: Token, arguments: tuple[nodes.Expr, ...] | None) -> nodes.Note:
+        return nodes.Note(str(event), arguments or (), span=span, name_span=self._token(event))
 
-    def move_from(self, meta: Any, c: list[Any]) -> n.Move:
-        return n.Move(c[0], c[1], c[2], span=self._span(meta))
+    def note_named(self, span: Span, event: Token, named: tuple[tuple[str, ...], tuple[nodes.Expr, ...]]) -> nodes.Note:
+        names, values = named
+        return nodes.Note(str(event), values, names, span=span, name_span=self._token(event))
 
-    def move_all(self, meta: Any, c: list[Any]) -> n.Move:
-        return n.Move(None, c[0], c[1], span=self._span(meta))
+    return_ = _node(nodes.Return)
+    settle = _node(nodes.Settle)
+    reveal = _node(nodes.Reveal)
+    end_game = _node(nodes.EndGame)
+    perform = _node(nodes.Perform)
 
-    def onto(self, meta: Any, c: list[Any]) -> n.Target:
-        return n.Target("in", c[0], span=self._span(meta))
+    def test_let(self, span: Span, name: Token, value: nodes.Expr) -> nodes.TestLet:
+        return nodes.TestLet(self._new(name), value, span=span)
 
-    def on_top(self, meta: Any, c: list[Any]) -> n.Target:
-        return n.Target("top", c[0], span=self._span(meta))
+    def if_(
+        self, span: Span, test: nodes.Expr | nodes.TestLet, then: nodes.Block, otherwise: nodes.Block | None = None
+    ) -> nodes.If:
+        return nodes.If(test, then, otherwise, span=span)
 
-    def at_bottom(self, meta: Any, c: list[Any]) -> n.Target:
-        return n.Target("bottom", c[0], span=self._span(meta))
+    def elif_(
+        self, span: Span, test: nodes.Expr | nodes.TestLet, then: nodes.Block, otherwise: nodes.Block | None = None
+    ) -> nodes.Block:
+        return nodes.Block((nodes.If(test, then, otherwise, span=span),), span=span)
 
-    def new_pile(self, meta: Any, c: list[Any]) -> n.Target:
-        return n.Target("new pile", c[0], span=self._span(meta))
+    def for_each(
+        self, span: Span, name: Token, items: nodes.Expr, test: nodes.Expr | None, body: nodes.Block
+    ) -> nodes.ForEach:
+        return nodes.ForEach(self._new(name), items, test, body, span=span)
 
-    def shuffle(self, meta: Any, c: list[Any]) -> n.Shuffle:
-        return n.Shuffle(c[0], str(c[1]) if c[1] is not None else None, span=self._span(meta))
+    def for_each_turn(
+        self, span: Span, name: Token, items: nodes.Expr, test: nodes.Expr | None, body: nodes.Block
+    ) -> nodes.ForEach:
+        return nodes.ForEach(self._new(name), items, test, body, turn=True, span=span)
 
-    def note(self, meta: Any, c: list[Any]) -> n.Note:
-        return n.Note(str(c[0]), c[1] or (), span=self._span(meta), name_span=self._token(c[0]))
+    while_ = _node(nodes.While)
 
-    def note_named(self, meta: Any, c: list[Any]) -> n.Note:
-        return n.Note(
-            str(c[0]), c[1][1::2], tuple(map(str, c[1][::2])), span=self._span(meta), name_span=self._token(c[0])
+    def choose(
+        self,
+        span: Span,
+        name: Token,
+        context: tuple[nodes.Context, ...] | None,
+        seat: nodes.Expr,
+        *rest: str | nodes.Alternative,
+    ) -> nodes.Choose:
+        alternatives = tuple(item for item in rest if isinstance(item, nodes.Alternative))
+        return nodes.Choose(
+            str(name), context or (), seat, "repeatedly" in rest, "sealed" in rest, alternatives, span=span
         )
 
-    def return_(self, meta: Any, c: list[Any]) -> n.Return:
-        return n.Return(c[0], span=self._span(meta))
+    def choose_at_once(
+        self,
+        span: Span,
+        name: Token,
+        context: tuple[nodes.Context, ...] | None,
+        seat: Token,
+        seats: nodes.Expr,
+        test: nodes.Expr | None,
+        *alternatives: nodes.Alternative,
+    ) -> nodes.Choose:
+        local = self._new(seat)
+        return nodes.Choose(str(name), context or (), seats, False, False, alternatives, local, test, span=span)
 
-    def settle(self, meta: Any, c: list[Any]) -> n.Settle:
-        return n.Settle(span=self._span(meta))
+    context = _all
 
-    def reveal(self, meta: Any, c: list[Any]) -> n.Reveal:
-        return n.Reveal(span=self._span(meta))
+    def about_name(self, span: Span, name: Token) -> nodes.Context:
+        return nodes.Context(str(name), nodes.Name(str(name), span=span), span=span)
 
-    def end_game(self, meta: Any, c: list[Any]) -> n.EndGame:
-        return n.EndGame(span=self._span(meta))
+    def about_value(self, span: Span, name: Token, value: nodes.Expr) -> nodes.Context:
+        return nodes.Context(str(name), value, span=span)
 
-    def perform(self, meta: Any, c: list[Any]) -> n.Perform:
-        return n.Perform(c[0], span=self._span(meta))
-
-    def test_let(self, meta: Any, c: list[Any]) -> n.TestLet:
-        return n.TestLet(self._new(c[0]), c[1], span=self._span(meta))
-
-    def if_(self, meta: Any, c: list[Any]) -> n.If:
-        return n.If(c[0], c[1], c[2] if len(c) > 2 else None, span=self._span(meta))
-
-    def elif_(self, meta: Any, c: list[Any]) -> n.Block:
-        inner = n.If(c[0], c[1], c[2] if len(c) > 2 else None, span=self._span(meta))
-        return n.Block((inner,), span=self._span(meta))
-
-    def else_block(self, meta: Any, c: list[n.Block]) -> n.Block:
-        return c[0]
-
-    def for_each(self, meta: Any, c: list[Any]) -> n.ForEach:
-        return n.ForEach(self._new(c[0]), c[1], c[2], c[3], span=self._span(meta))
-
-    def for_each_turn(self, meta: Any, c: list[Any]) -> n.ForEach:
-        return n.ForEach(self._new(c[0]), c[1], c[2], c[3], turn=True, span=self._span(meta))
-
-    def while_(self, meta: Any, c: list[Any]) -> n.While:
-        return n.While(c[0], c[1], c[2], span=self._span(meta))
-
-    def choose(self, meta: Any, c: list[Any]) -> n.Choose:
-        name, context, seat, *rest = c
-        manners = [item for item in rest if isinstance(item, str)]
-        alternatives = tuple(item for item in rest if isinstance(item, n.Alternative))
-        return n.Choose(
-            str(name),
-            context or (),
-            seat,
-            "repeatedly" in manners,
-            "sealed" in manners,
-            alternatives,
-            span=self._span(meta),
-        )
-
-    def choose_at_once(self, meta: Any, c: list[Any]) -> n.Choose:
-        name, context, each, seats, test, *alternatives = c
-        span, who = self._span(meta), self._new(each)
-        return n.Choose(str(name), context or (), seats, False, False, tuple(alternatives), who, test, span=span)
-
-    def context(self, meta: Any, c: list[Any]) -> tuple[n.Context, ...]:
-        return tuple(c)
-
-    def about_name(self, meta: Any, c: list[Any]) -> n.Context:
-        span = self._span(meta)
-        return n.Context(str(c[0]), n.Name(str(c[0]), span=span), span=span)
-
-    def about_value(self, meta: Any, c: list[Any]) -> n.Context:
-        return n.Context(str(c[0]), c[1], span=self._span(meta))
-
-    def repeatedly(self, meta: Any, c: list[Any]) -> str:
+    def repeatedly(self, span: Span) -> str:
         return "repeatedly"
 
-    def sealed(self, meta: Any, c: list[Any]) -> str:
+    def sealed(self, span: Span) -> str:
         return "sealed"
 
-    def alternative_block(self, meta: Any, c: list[Any]) -> n.Alternative:
-        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], c[5], c[4] or (), span=self._token(c[0]))
+    def alternative_block(
+        self,
+        span: Span,
+        name: Token,
+        binders: tuple[nodes.Binder, ...] | None,
+        test: nodes.Expr | None,
+        guard: nodes.Expr | None,
+        cites: tuple[str, ...] | None,
+        body: nodes.Block | None = None,
+    ) -> nodes.Alternative:
+        return nodes.Alternative(str(name), binders or (), test, guard, body, cites or (), span=self._token(name))
 
-    def alternative_end(self, meta: Any, c: list[Any]) -> n.Alternative:
-        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], None, c[4] or (), span=self._token(c[0]))
+    alternative_end = alternative_block
+    choices = _all
 
-    def choices(self, meta: Any, c: list[Any]) -> tuple[n.Binder, ...]:
-        return tuple(c)
+    def choice(self, span: Span, name: Token, items: nodes.Expr) -> nodes.Binder:
+        return nodes.Binder(self._new(name), items, span=span)
 
-    def choice(self, meta: Any, c: list[Any]) -> n.Binder:
-        return n.Binder(self._new(c[0]), c[1], span=self._span(meta))
+    def at_end(self, span: Span, period: Token, body: nodes.Block) -> nodes.Keep:
+        return self._keep(span, "end", period, body)
 
-    def at_end(self, meta: Any, c: list[Any]) -> n.Keep:
-        return self._keep(meta, "end", c)
+    def at_start(self, span: Span, period: Token, body: nodes.Block) -> nodes.Keep:
+        return self._keep(span, "start", period, body)
 
-    def at_start(self, meta: Any, c: list[Any]) -> n.Keep:
-        return self._keep(meta, "start", c)
-
-    def _keep(self, meta: Any, edge: Any, c: list[Any]) -> n.Keep:
-        edges = {"end": ("turn", "phase", "round"), "start": ("phase", "round")}[edge]
-        if str(c[0]) not in edges:
-            wanted = ", ".join(f"`{word}`" for word in edges[:-1]) + f" or `{edges[-1]}`"
-            raise MisplacedError(f"got `{c[0]}`, want {wanted}", self._token(c[0]))
-        return n.Keep(edge, str(c[0]), c[1], span=self._span(meta))
+    def _keep(self, span: Span, edge: Literal["end", "start"], period: Token, body: nodes.Block) -> nodes.Keep:
+        periods = PERIODS[edge]
+        if str(period) not in periods:
+            wanted = ", ".join(f"`{word}`" for word in periods[:-1]) + f" or `{periods[-1]}`"
+            raise MisplacedError(f"got `{period}`, want {wanted}", self._token(period))
+        return nodes.Keep(edge, str(period), body, span=span)
 
     # --- policies
 
-    def preference(self, meta: Any, c: list[Any]) -> n.Preference:
-        return self._preference(meta, (c[0],), c[1], c[2])
+    def preference(
+        self, span: Span, pattern: nodes.Pattern, tie: Tie | None, chance: tuple[int, int] | None
+    ) -> nodes.Preference:
+        return self.either(span, tie, chance, pattern)
 
-    def either(self, meta: Any, c: list[Any]) -> n.Preference:
-        return self._preference(meta, tuple(c[2:]), c[0], c[1])
+    def either(
+        self, span: Span, tie: Tie | None, chance: tuple[int, int] | None, *patterns: nodes.Pattern
+    ) -> nodes.Preference:
+        kind, keys = tie or ("first", ())
+        return nodes.Preference(patterns, kind, keys, chance, span=span)
 
-    def _preference(self, meta: Any, patterns: tuple[n.Pattern, ...], tie: Any, chance: Any) -> n.Preference:
-        kind: Literal["first", "by", "random", "asking"]
-        kind, keys = tie if tie is not None else ("first", ())
-        return n.Preference(patterns, kind, keys, chance, span=self._span(meta))
+    def pattern(self, span: Span, name: Token, names: tuple[str, ...] | None, test: nodes.Expr | None) -> nodes.Pattern:
+        return nodes.Pattern(str(name), names or (), test, span=span)
 
-    def pattern(self, meta: Any, c: list[Any]) -> n.Pattern:
-        return n.Pattern(str(c[0]), c[1] or (), c[2], span=self._span(meta))
+    def tie_by(self, span: Span, keys: Keys) -> Tie:
+        return "by", keys[0]
 
-    def tie_by(self, meta: Any, c: list[Any]) -> tuple[str, tuple[n.Expr, ...]]:
-        return "by", c[0][0]
-
-    def tie_random(self, meta: Any, c: list[Any]) -> tuple[str, tuple[n.Expr, ...]]:
+    def tie_random(self, span: Span) -> Tie:
         return "random", ()
 
-    def tie_asking(self, meta: Any, c: list[Any]) -> tuple[str, tuple[n.Expr, ...]]:
-        return "asking", (c[0],)
+    def tie_asking(self, span: Span, rule: nodes.Expr) -> Tie:
+        return "asking", (rule,)
 
-    def chance(self, meta: Any, c: list[Any]) -> tuple[int, int]:
-        return int(c[0]), int(c[1])
+    def chance(self, span: Span, some: Token, of: Token) -> tuple[int, int]:
+        return int(some), int(of)
 
     # --- expressions
 
-    def conditional(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Conditional(c[0], c[1], c[2], span=self._span(meta))
+    conditional = _node(nodes.Conditional)
+    otherwise = _node(nodes.Otherwise)
+    or_ = _node(nodes.Binary, "or")
+    and_ = _node(nodes.Binary, "and")
+    not_ = _node(nodes.Not)
+    in_ = _node(nodes.In)
 
-    def otherwise(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Otherwise(c[0], c[1], span=self._span(meta))
+    def compare(self, span: Span, left: nodes.Expr, operator: Token, right: nodes.Expr) -> nodes.Compare:
+        return nodes.Compare(cast("nodes.Comparison", str(operator)), left, right, span=span)
 
-    def or_(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("or", c[0], c[1], span=self._span(meta))
+    def not_in(self, span: Span, item: nodes.Expr, items: nodes.Expr) -> nodes.In:
+        return nodes.In(item, items, negated=True, span=span)
 
-    def and_(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("and", c[0], c[1], span=self._span(meta))
+    def is_kind(self, span: Span, value: nodes.Expr, kind: Token) -> nodes.IsKind:
+        return nodes.IsKind(value, str(kind), span=span, kind_span=self._token(kind))
 
-    def not_(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Not(c[0], span=self._span(meta))
+    def is_not_kind(self, span: Span, value: nodes.Expr, kind: Token) -> nodes.IsKind:
+        return nodes.IsKind(value, str(kind), negated=True, span=span, kind_span=self._token(kind))
 
-    def compare(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Compare(str(c[1]), c[0], c[2], span=self._span(meta))  # type: ignore[arg-type]
+    range_ = _node(nodes.RangeOf)
+    plus = _node(nodes.Binary, "+")
+    minus = _node(nodes.Binary, "-")
+    times = _node(nodes.Binary, "*")
+    div = _node(nodes.Binary, "div")
+    mod = _node(nodes.Binary, "mod")
+    negative = _node(nodes.Negative)
+    amount = _node(nodes.Amount)
+    index = _node(nodes.Index)
+    yes = _node(nodes.BoolLiteral, True)
+    no = _node(nodes.BoolLiteral, False)
+    none = _node(nodes.NoneLiteral)
+    group = _only
 
-    def in_(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.In(c[0], c[1], span=self._span(meta))
+    def attribute(self, span: Span, of: nodes.Expr, name: Token) -> nodes.Attribute:
+        return nodes.Attribute(of, str(name), span=span, name_span=self._token(name))
 
-    def not_in(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.In(c[0], c[1], negated=True, span=self._span(meta))
-
-    def is_kind(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.IsKind(c[0], str(c[1]), span=self._span(meta), kind_span=self._token(c[1]))
-
-    def is_not_kind(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.IsKind(c[0], str(c[1]), negated=True, span=self._span(meta), kind_span=self._token(c[1]))
-
-    def range_(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.RangeOf(c[0], c[1], span=self._span(meta))
-
-    def plus(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("+", c[0], c[1], span=self._span(meta))
-
-    def minus(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("-", c[0], c[1], span=self._span(meta))
-
-    def times(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("*", c[0], c[1], span=self._span(meta))
-
-    def div(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("div", c[0], c[1], span=self._span(meta))
-
-    def mod(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Binary("mod", c[0], c[1], span=self._span(meta))
-
-    def negative(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Negative(c[0], span=self._span(meta))
-
-    def amount(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Amount(c[0], c[1], span=self._span(meta))
-
-    def attribute(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Attribute(c[0], str(c[1]), span=self._span(meta), name_span=self._token(c[1]))
-
-    def index(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Index(c[0], c[1], span=self._span(meta))
-
-    def number(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.IntLiteral(self._number(c[0]), span=self._span(meta))
+    def number(self, span: Span, digits: Token) -> nodes.IntLiteral:
+        return nodes.IntLiteral(self._number(digits), span=span)
 
     def _number(self, token: Token) -> int:
         if len(token) > MAXIMUM_DIGITS:
             raise MisplacedError(f"a number of more than {MAXIMUM_DIGITS} digits", self._token(token))
         return int(token)
 
-    def text(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.TextLiteral(str(c[0])[1:-1], span=self._span(meta))
+    def text(self, span: Span, text: Token) -> nodes.TextLiteral:
+        return nodes.TextLiteral(str(text)[1:-1], span=span)
 
-    def yes(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.BoolLiteral(True, span=self._span(meta))
+    def name(self, span: Span, name: Token) -> nodes.Name:
+        return nodes.Name(str(name), span=span)
 
-    def no(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.BoolLiteral(False, span=self._span(meta))
+    def list_(self, span: Span, items: tuple[nodes.Expr, ...] | None) -> nodes.ListFilter | nodes.ListLiteral:
+        if items and len(items) == 1 and _is_binding(items[0]):
+            return self.list_where(span, items[0], None)
+        return nodes.ListLiteral(items or (), span=span)
 
-    def none(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.NoneLiteral(span=self._span(meta))
+    def list_where(self, span: Span, binding: nodes.Expr, test: nodes.Expr | None) -> nodes.ListFilter:
+        variable, items = self._binding(binding)
+        return nodes.ListFilter(variable, items, test, span=span)
 
-    def name(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Name(str(c[0]), span=self._span(meta))
+    def list_for(
+        self, span: Span, value: nodes.Expr, variable: Token, items: nodes.Expr, test: nodes.Expr | None
+    ) -> nodes.ListComprehension:
+        return nodes.ListComprehension(value, self._new(variable), items, test, span=span)
 
-    def group(self, meta: Any, c: list[n.Expr]) -> n.Expr:
-        return c[0]
+    def call(self, span: Span, name: Token, arguments: tuple[nodes.Expr, ...] | None) -> nodes.Call | nodes.Aggregate:
+        if name in AGGREGATES and arguments and len(arguments) == 1 and _is_binding(arguments[0]):
+            return self.call_where(span, name, arguments[0], None, None)
+        return nodes.Call(str(name), arguments or (), span=span, name_span=self._token(name))
 
-    def list_(self, meta: Any, c: list[Any]) -> n.Expr:
-        items: tuple[n.Expr, ...] = c[0] or ()
-        if (
-            len(items) == 1
-            and isinstance(items[0], n.In)
-            and not items[0].negated
-            and isinstance(items[0].item, n.Name)
-        ):
-            return n.ListFilter(items[0].item.name, items[0].items, None, span=self._span(meta))
-        return n.ListLiteral(items, span=self._span(meta))
+    def call_named(self, span: Span, name: Token, named: tuple[tuple[str, ...], tuple[nodes.Expr, ...]]) -> nodes.Call:
+        names, values = named
+        return nodes.Call(str(name), values, names, span=span, name_span=self._token(name))
 
-    def list_where(self, meta: Any, c: list[Any]) -> n.Expr:
-        variable, items = self._binding(c[0])
-        return n.ListFilter(variable, items, c[1], span=self._span(meta))
+    def call_by(self, span: Span, name: Token, binding: nodes.Expr, by: Keys) -> nodes.Aggregate:
+        return self.call_where(span, name, binding, None, by)
 
-    def list_for(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.ListComprehension(c[0], self._new(c[1]), c[2], c[3], span=self._span(meta))
-
-    def call(self, meta: Any, c: list[Any]) -> n.Expr:
-        name = str(c[0])
-        arguments: tuple[n.Expr, ...] = c[1] or ()
-        if name in AGGREGATES and len(arguments) == 1:
-            only = arguments[0]
-            if isinstance(only, n.In) and not only.negated and isinstance(only.item, n.Name):
-                return self._aggregate(meta, c[0], only, None, ((), False))
-        return n.Call(name, arguments, span=self._span(meta), name_span=self._token(c[0]))
-
-    def call_named(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.Call(
-            str(c[0]), c[1][1::2], tuple(map(str, c[1][::2])), span=self._span(meta), name_span=self._token(c[0])
-        )
-
-    def call_where(self, meta: Any, c: list[Any]) -> n.Expr:
-        return self._aggregate(meta, c[0], c[1], c[2], c[3] or ((), False))
-
-    def call_by(self, meta: Any, c: list[Any]) -> n.Expr:
-        return self._aggregate(meta, c[0], c[1], None, c[2])
-
-    def call_for(self, meta: Any, c: list[Any]) -> n.Expr:
-        name, value, variable, items, test = c
-        self._known_aggregate(name)
-        span, local = self._span(meta), self._new(variable)
-        return n.Aggregate(str(name), local, items, test, (), False, value, span=span, name_span=self._token(name))
-
-    def _aggregate(self, meta: Any, name: Token, binding: n.Expr, test: Any, by: Any) -> n.Expr:
+    def call_where(
+        self, span: Span, name: Token, binding: nodes.Expr, test: nodes.Expr | None, by: Keys | None
+    ) -> nodes.Aggregate:
         self._known_aggregate(name)
         variable, items = self._binding(binding)
-        keys, listed = by
-        return n.Aggregate(
-            str(name), variable, items, test, keys, listed, None, span=self._span(meta), name_span=self._token(name)
+        keys, listed = by or NO_KEYS
+        return nodes.Aggregate(
+            str(name), variable, items, test, keys, listed, None, span=span, name_span=self._token(name)
         )
+
+    def call_for(
+        self,
+        span: Span,
+        name: Token,
+        value: nodes.Expr,
+        variable: Token,
+        items: nodes.Expr,
+        test: nodes.Expr | None,
+    ) -> nodes.Aggregate:
+        self._known_aggregate(name)
+        local = self._new(variable)
+        return nodes.Aggregate(str(name), local, items, test, *NO_KEYS, value, span=span, name_span=self._token(name))
 
     def _known_aggregate(self, name: Token) -> None:
         if str(name) not in AGGREGATES:
             known = ", ".join(f"`{word}`" for word in sorted(AGGREGATES))
             raise MisplacedError(f"`{name}` does not look through a list; {known} do", self._token(name))
 
-    def _binding(self, expr: n.Expr) -> tuple[str, n.Expr]:
-        if isinstance(expr, n.In) and not expr.negated and isinstance(expr.item, n.Name):
-            return expr.item.name, expr.items
-        if isinstance(expr, n.In) and isinstance(expr.item, n.BoolLiteral | n.NoneLiteral):
-            value = expr.item.value if isinstance(expr.item, n.BoolLiteral) else None
-            raise ReservedError({True: "yes", False: "no", None: "none"}[value], expr.item.span)
+    def _binding(self, expr: nodes.Expr) -> tuple[str, nodes.Expr]:
+        match expr:
+            case nodes.In(item=nodes.Name(name=name), items=items, negated=False):
+                return name, items
+            case nodes.In(item=nodes.BoolLiteral(value=value) as item):
+                raise ReservedError("yes" if value else "no", item.span)
+            case nodes.In(item=nodes.NoneLiteral() as item):
+                raise ReservedError("none", item.span)
         raise MisplacedError("want `name in items` before `where` or `by`", expr.span)
 
-    def arguments(self, meta: Any, c: list[Any]) -> tuple[n.Expr, ...]:
-        return tuple(c)
+    arguments = _all
 
-    named = arguments
+    def named(self, span: Span, *children: Token | nodes.Expr) -> tuple[tuple[str, ...], tuple[nodes.Expr, ...]]:
+        """Names and values, which alternate."""
+        return tuple(map(str, children[::2])), cast("tuple[nodes.Expr, ...]", children[1::2])
 
-    def by(self, meta: Any, c: list[Any]) -> tuple[tuple[n.Expr, ...], bool]:
-        return tuple(item for item in c if item is not None and item is not True), c[-1] is True
+    def by(self, span: Span, *children: nodes.Expr | Literal[True] | None) -> Keys:
+        *keys, listed = children
+        return cast("tuple[nodes.Expr, ...]", tuple(keys)), listed is True
 
-    def listed(self, meta: Any, c: list[Any]) -> bool:
+    def listed(self, span: Span) -> Literal[True]:
         return True
+
+
+def _is_binding(expr: nodes.Expr) -> bool:
+    return isinstance(expr, nodes.In) and not expr.negated and isinstance(expr.item, nodes.Name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.language.types import (
     SEAT,
@@ -39,12 +39,12 @@ _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def asked(model: Model) -> Iterator[c.Ask]:
+def asked(model: Model) -> Iterator[core.Ask]:
     """Every decision of a ruleset, wherever it is asked for: in procedures, not in functions."""
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
         if layer.form == "does":
-            yield from (node for node in descendants(layer.body) if isinstance(node, c.Ask))
+            yield from (node for node in descendants(layer.body) if isinstance(node, core.Ask))
 
 
 def sayable(

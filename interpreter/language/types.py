@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 
 __all__ = [
     "BOOL",
@@ -451,7 +452,7 @@ def has_cards(type_: Type, records: Records) -> bool:
             return isinstance(type_, CardType | PileType)
 
 
-def renamed(value: Any, type_: Type, records: Records, swapped: Mapping[int, int]) -> Any:
+def renamed(value: Value, type_: Type, records: Records, swapped: Mapping[int, int]) -> Value:
     """A value that names other cards in place of some."""
     if value is None:
         return None
@@ -470,7 +471,7 @@ def renamed(value: Any, type_: Type, records: Records, swapped: Mapping[int, int
             return value
 
 
-def cards_in(value: Any, type_: Type, records: Records) -> Iterator[int]:
+def cards_in(value: Value, type_: Type, records: Records) -> Iterator[int]:
     """The cards that a value holds."""
     if value is None:
         return

@@ -3,85 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from interpreter.base.frozen import values_of
-from interpreter.language import core as c
+from interpreter.base.frozen import values_of, with_fields
+from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["descendants", "is_printed", "rewritten", "size"]
 
 T = TypeVar("T")
 
 
-def descendants(tree: Any) -> Iterator[Any]:
+def descendants(tree: object) -> Iterator[DataclassInstance]:
     """The node itself and all nodes below it, of any tree made of dataclasses and tuples."""
-    waiting = [tree]
+    waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
-        kind = type(node)
-        if kind is tuple:
+        if isinstance(node, tuple):
             waiting.extend(node[::-1])
             continue
+        kind = type(node)
         children = _known[kind] if kind in _known else _children(kind)
         if children is not None:
-            yield node
+            yield cast("DataclassInstance", node)
             waiting.extend(children(node))
 
 
 _PRINTED = (
-    c.Const, c.Local, c.Static, c.FieldOf, c.Arithmetic, c.Comparison, c.Logic, c.Negation, c.Negate, c.Condition,
-    c.Default, c.MemberOf, c.KindTest,
+    core.Const, core.Local, core.Static, core.FieldOf, core.Arithmetic, core.Comparison, core.Logic, core.Negation,
+    core.Negate, core.Condition, core.Default, core.MemberOf, core.KindTest,
 )  # fmt: skip
 
 
 def is_printed(tree: Core) -> bool:
     """Whether the value of an expression depends on its locals and on what is printed alone, and not on a game."""
-    return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, c.Typed))
+    return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 
-def size(tree: Any) -> int:
+def size(tree: object) -> int:
     """Return the number of nodes in a tree, faster than counting :func:`descendants`."""
-    found = 0
-    waiting = [tree]
+    count = 0
+    waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
-        if type(node) is tuple:
+        if isinstance(node, tuple):
             waiting.extend(node)
             continue
         children = _children(type(node))
         if children is not None:
-            found += 1
+            count += 1
             waiting.extend(children(node))
-    return found
+    return count
 
 
-def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
+def rewritten(tree: T, change: Callable[[object], object]) -> T:
     """A tree in which every node is what ``change`` makes of it, from below."""
     if isinstance(tree, tuple):
-        return tuple(rewritten(item, change) for item in tree)  # type: ignore[return-value]
+        return cast(T, tuple(rewritten(item, change) for item in tree))
     if not isinstance(tree, Core | Node) or not is_dataclass(tree):
         return tree
-    below: dict[str, Any] = {}
-    for each in fields(tree):
-        old = getattr(tree, each.name)
+    below: dict[str, object] = {}
+    for field in fields(tree):
+        old = getattr(tree, field.name)
         if (
-            each.name not in _APART[isinstance(tree, Node)]
+            field.name not in _APART[isinstance(tree, Node)]
             and (new := rewritten(old, change)) is not old
             and new != old
         ):
-            below[each.name] = new
-    return change(replace(tree, **below) if below else tree)  # type: ignore[no-any-return]
+            below[field.name] = new
+    return cast(T, change(with_fields(tree, below)))
 
 
 _APART = ("span", "type"), ("span", "name_span")
 """Fields that are no nodes: places, and the types of checked trees."""
-_known: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
+_known: dict[type, Callable[[object], tuple[object, ...]] | None] = {}
 
 
-def _children(of: type) -> Callable[[Any], tuple[Any, ...]] | None:
+def _children(of: type) -> Callable[[object], tuple[object, ...]] | None:
     """Return a function that gets the child nodes of a kind of node, last to first."""
     if of not in _known:
         places = ("span", "name_span", "kind_span", "type")

@@ -1,56 +1,74 @@
 """Lint: rulesets that are right, but could be said better.
 
 In go compositions that a shelf allows, out come findings: diagnostics with a code of `L`. A check is a function over
-compositions of one family and the names of the files that its findings must touch; ``CHECKS`` lists them,
-:mod:`interpreter.base.codes` has their codes.
+compositions of one family and the names of the files that its findings must touch.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, unique
-from interpreter.engine.ruleset import Ruleset, load
-from interpreter.lint.dead_rules import constant_tests, dead_layers, readings
+from interpreter.base.codes import CODES
+from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.engine.ruleset import Ruleset
+from interpreter.lint.compositions import Compositions
+from interpreter.lint.constant_conditions import constant_conditions
+from interpreter.lint.dead_layers import dead_layers
 from interpreter.lint.detours import detours
-from interpreter.lint.duplicates import has_rules, twins
-from interpreter.lint.near_copies import copied
-from interpreter.lint.style import long_lines, numbers, shadows
-from interpreter.lint.untested import shown, uncited
-from interpreter.reading.compose import word
-from interpreter.reading.files import Document, Shelf, resolved
-from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
-from interpreter.reading.yaml import Mapping
+from interpreter.lint.duplicates import duplicates
+from interpreter.lint.equal_readings import equal_readings
+from interpreter.lint.long_lines import long_lines
+from interpreter.lint.magic_numbers import magic_numbers
+from interpreter.lint.near_copies import near_copies
+from interpreter.lint.shadowed_names import shadowed_names
+from interpreter.lint.uncited_rules import uncited_rules
+from interpreter.lint.untested_rules import untested_rules
 
-__all__ = ["CHECKS", "Compositions", "compositions", "lint"]
+__all__ = ["CHECKS", "Check", "lint"]
 
-CHECKS: tuple[Callable[[Sequence[Ruleset], Collection[str]], Iterable[Diagnostic]], ...] = (
-    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown, copied, long_lines),
+
+@dataclass(frozen=True)
+class Check:
+    """A check and the codes of its findings. One that ``compares`` a file with others gets all of its family, also
+    those that no composition need have together."""
+
+    codes: tuple[str, ...]
+    find: Callable[[Sequence[Ruleset], Collection[str]], Iterable[Diagnostic]]
+    compares: bool = False
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(CODES[code] for code in self.codes)
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        return tuple(f"docs/errors/{code}.md" for code in self.codes)
+
+
+CHECKS = (
+    Check(("L001", "L002"), duplicates, compares=True),
+    Check(("L003",), dead_layers),
+    Check(("L004",), constant_conditions),
+    Check(("L005",), equal_readings),
+    Check(("L006",), uncited_rules),
+    Check(("L007",), magic_numbers),
+    Check(("L008",), detours),
+    Check(("L009",), shadowed_names),
+    Check(("L010",), untested_rules),
+    Check(("L011",), near_copies),
+    Check(("L012",), long_lines),
 )
-COMPARING = (twins,)
-"""Checks that compare a file with others, which no composition need have together."""
 
 
-@dataclass
-class Compositions:
-    """Input of lint: compositions to check, and others to compare them with. ``told`` are the names of the files that
-    findings must touch, ``skipped`` those of other compositions that have errors."""
-
-    asked: list[Ruleset] = field(default_factory=list)
-    every: list[Ruleset] = field(default_factory=list)
-    told: frozenset[str] = frozenset()
-    skipped: list[str] = field(default_factory=list)
-
-
-def lint(found: Compositions) -> list[Diagnostic]:
+def lint(looked_at: Compositions) -> list[Diagnostic]:
     """Run the checks, family by family, and drop findings that a comment marks as intended."""
     findings = unique(
         finding
         for check in CHECKS
-        for family in _families(found.every if check in COMPARING else found.asked)
-        for finding in check(family, found.told)
+        for family in _families(looked_at.every if check.compares else looked_at.asked)
+        for finding in check.find(family, looked_at.told)
     )
     return [finding for finding in findings if not _is_meant(finding)]
 
@@ -78,102 +96,3 @@ def _is_meant(finding: Diagnostic) -> bool:
 
 def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
-
-
-@dataclass(frozen=True, eq=False)  # a key of dicts: by itself, not by the text of its files
-class _Form:
-    """A ruleset, alone or with an overlay that fits it, and kind and id of the files that it is made of."""
-
-    ruleset: Document
-    overlay: Document | None
-    files: frozenset[tuple[str, str]]
-
-    @property
-    def name(self) -> str:
-        return f"`{self.ruleset.id}`" + (f" with `{self.overlay.id}`" if self.overlay else "")
-
-    @property
-    def family(self) -> str:
-        return word(self.ruleset.root.get("family"))
-
-    @property
-    def telling(self) -> frozenset[tuple[str, str]]:
-        """The files that may hold rules: not that of a ruleset which only names others."""
-        is_named_alone = not any(isinstance(entry.value, Mapping) for entry in self.ruleset.root.entries)
-        return self.files - {(self.ruleset.kind, self.ruleset.id)} if is_named_alone else self.files
-
-
-def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions:
-    """Every ruleset, then each with every overlay that fits it; where files are named, those that contain one. Where
-    rules in these files may say what others say, also as few as together contain every other file of their families
-    that may hold rules.
-
-    What has errors and contains none of the files, or only with an overlay that is not among them, is skipped. Other
-    errors are raised.
-    """
-    forms = _forms(shelf, {document.kind for document in named})
-    wanted = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
-    asked = [form for form in forms if not named or not form.files.isdisjoint(wanted)]
-    found, wrong, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
-    for form in asked:
-        try:
-            loaded[form] = _load(form, shelf)
-        except RulesetError as error:
-            if form.overlay is None or not named or ("overlay", form.overlay.id) in wanted:
-                wrong.extend(error.diagnostics)
-            found.skipped.append(form.name)
-    if wrong:
-        raise RulesetError(unique(wrong))
-    found.asked = list(loaded.values())
-    parts = (document for ruleset in found.asked for document in ruleset.composition.documents)
-    found.told = frozenset(each.file.name for each in parts if not named or (each.kind, each.id) in wanted)
-    if any(has_rules(ruleset, found.told) for ruleset in found.asked):
-        for form in _beside(forms, asked):
-            try:
-                loaded[form] = _load(form, shelf)
-            except RulesetError:
-                found.skipped.append(form.name)
-    found.every = [loaded[form] for form in forms if form in loaded]
-    return found
-
-
-def _load(form: _Form, shelf: Shelf) -> Ruleset:
-    return load(form.ruleset.id, [form.overlay.id] if form.overlay else [], shelf)
-
-
-def _beside(forms: Sequence[_Form], asked: Sequence[_Form]) -> list[_Form]:
-    """Others that have, with those that are asked for, every file of their families that may hold rules. What an
-    overlay covers is seen without it."""
-    families = {form.family for form in asked}
-    others = [form for form in forms if form not in asked and form.family in families]
-    below = {form.ruleset.id for form in asked}
-    beside = [form for form in others if form.overlay is None and form.ruleset.id in below]
-    known = set[tuple[str, str]]().union(*(form.files for form in asked))
-    telling = {form: form.telling for form in others}
-    while telling:
-        most = max(telling, key=lambda form: len(telling[form] - known))
-        if telling[most] <= known:
-            break
-        beside.append(most)
-        known |= telling[most]
-    return beside
-
-
-def _is_on(shelf: Shelf, document: Document) -> bool:
-    """Return whether a file is the one that rulesets of a shelf have by its id."""
-    place = shelf.find(document.kind, document.id)
-    return place is not None and resolved(place) == resolved(document.path)
-
-
-def _forms(shelf: Shelf, kinds: Collection[str]) -> list[_Form]:
-    """All rulesets, then each with each overlay that fits it, as far as their files can be read. Files of these kinds
-    are asked for."""
-    overlays = [document for id in shelf.ids("overlay") if (document := shelf.read("overlay", id)[0]) is not None]
-    alone = [_Form(ruleset, None, frozenset(ids_of(shelf, ruleset, *kinds))) for ruleset in rulesets_of(shelf)]
-    stacked = [
-        _Form(form.ruleset, overlay, form.files | {("overlay", overlay.id)})
-        for overlay in overlays
-        for form in alone
-        if can_have({id for _, id in form.files}, overlay)
-    ]
-    return [*alone, *stacked]

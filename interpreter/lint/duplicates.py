@@ -12,8 +12,9 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compare.outline import Outline
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Model, RuleLayer
+from interpreter.lint.places import Place, place_of
 
-__all__ = ["SMALLEST", "has_rules", "twins"]
+__all__ = ["SMALLEST", "duplicates", "has_rules"]
 
 SMALLEST = 8
 """The fewest nodes of a checked tree that is compared: about a line of text."""
@@ -27,13 +28,13 @@ def has_rules(ruleset: Ruleset, told: Collection[str]) -> bool:
     return any(layer.span.file.name in told for layer, _ in _layers(ruleset.model))
 
 
-def twins(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
+def duplicates(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Of every rule the first one before it that is equal, or else differs in constants only."""
-    seen: set[tuple[str, int]] = set()  # a rule may take part in many compositions
+    seen: set[Place] = set()  # a rule may take part in many compositions
     alike: dict[Hashable, list[_Rule]] = {}
     for ruleset in family:
         for layer, around in _layers(ruleset.model):
-            place = (layer.span.file.name, layer.span.start)
+            place = place_of(layer)
             if place in seen:
                 continue
             seen.add(place)
@@ -45,7 +46,7 @@ def twins(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnost
             others = alike.setdefault(tree, [])
             if others:
                 other = next((other for other in others if other[1] == rule[1]), others[0])
-                touched = any(each.span.file.name in told for each in (layer, other[0]))
+                touched = any(side.span.file.name in told for side in (layer, other[0]))
                 if touched and not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
                     yield _told(rule, other)
             others.append(rule)
@@ -56,7 +57,7 @@ def _brings_back(model: Model, layer: RuleLayer, other: RuleLayer) -> bool:
     if layer.rule not in model.rules:
         return False
     below = model.rules[layer.rule].layers[: max(0, layer.layer - 1)]
-    return any(each.span == other.span for each in below)
+    return any(lower.span == other.span for lower in below)
 
 
 def _told(rule: _Rule, other: _Rule) -> Diagnostic:

@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lint.places import Place, place_of
 from interpreter.reading.compose import Entry
 from interpreter.reading.yaml import Scalar
 
-__all__ = ["LONGEST", "copied"]
+__all__ = ["LONGEST", "near_copies"]
 
 LONGEST = 5
 """So many lines may be said again; to find a rule for them would be longer than they are."""
@@ -25,22 +26,22 @@ _COPYING = ("map", "overlay")
 _SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
 
 
-def copied(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
+def near_copies(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Of each such procedure the one below it that has most of its lines."""
-    seen: set[tuple[str, int]] = set()
-    known: dict[tuple[str, int], Counter[str]] = {}  # an entry says the same in every composition
+    seen: set[Place] = set()
+    known: dict[Place, Counter[str]] = {}  # an entry says the same in every composition
     for ruleset in family:
         order = {document.id: number for number, document in enumerate(ruleset.composition.documents)}
         entries = [entry for layers in ruleset.composition.sections.get("rules", {}).values() for entry in layers]
-        known.update({at: _lines(entry) for entry in entries if (at := _place(entry)) not in known})
-        texts = [(entry, lines) for entry in entries if (lines := known[_place(entry)])]
+        known.update({at: _lines(entry) for entry in entries if (at := place_of(entry)) not in known})
+        texts = [(entry, lines) for entry in entries if (lines := known[place_of(entry)])]
         for entry, lines in texts:
-            place = _place(entry)
+            place = place_of(entry)
             if entry.kind not in _COPYING or place in seen or lines.total() <= LONGEST:
                 continue
             seen.add(place)
-            below = [each for each in texts if order.get(each[0].file, 0) < order.get(entry.file, 0)]
-            other, its = max(below, key=lambda each: (lines & each[1]).total(), default=(entry, lines))
+            below = [text for text in texts if order.get(text[0].file, 0) < order.get(entry.file, 0)]
+            other, its = max(below, key=lambda text: (lines & text[1]).total(), default=(entry, lines))
             same = (lines & its).total()
             if (
                 other is not entry
@@ -49,10 +50,6 @@ def copied(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnos
                 and same >= _SHARE * lines.total()
             ):
                 yield _told(ruleset, entry, other, same, lines.total(), its - lines)
-
-
-def _place(entry: Entry) -> tuple[str, int]:
-    return entry.span.file.name, entry.span.start
 
 
 def _lines(entry: Entry) -> Counter[str]:

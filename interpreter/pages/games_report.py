@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from interpreter.base.plurals import counted, stacked
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
-from interpreter.simulate.summary import together
+from interpreter.simulate.summary import Report, together
 
 __all__ = ["games_page"]
 
 
-def games_page(title: str, data: dict[str, Any]) -> Page:
+def games_page(title: str, data: Report) -> Page:
     """The page of a summary."""
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
@@ -31,7 +30,7 @@ def games_page(title: str, data: dict[str, Any]) -> Page:
     return Page(f"{title}: {games}", (Paragraph((what + long,), "lead"),), (*charts, numbers))
 
 
-def _numbers(data: dict[str, Any]) -> Iterator[Block]:
+def _numbers(data: Report) -> Iterator[Block]:
     seats = data["seats"]
     keys = list(seats[0]["keys"])
     rows = [

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import for_readers, type_in_words, written
-from interpreter.language import core as c
+from interpreter.language import core
+from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
+from interpreter.language.nodes import Node
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 from interpreter.pages.page import (
@@ -68,7 +69,7 @@ class Teller:
     def type_text(self, type_: Type) -> str:
         return type_in_words(self.ruleset, type_).replace("_", " ")
 
-    def code(self, tree: Any) -> Words:
+    def code(self, tree: Core | Node) -> Words:
         return (Code(_text(tree.span)),)
 
     def guard(self, entry: Entry) -> Words:
@@ -156,7 +157,7 @@ class Teller:
             return
         pairs: list[tuple[Words, Words]] = []
         for line in layer.body:
-            assert isinstance(line, c.Requirement)
+            assert isinstance(line, core.Requirement)
             text = _text(line.span if line.bind is not None else line.test.span)
             fresh = [id for id in line.cites if id not in seen]
             seen.update(fresh)
@@ -165,8 +166,8 @@ class Teller:
         yield Paragraph(("All of this must hold:",))
         yield Facts(tuple(pairs))
 
-    def _asks(self, body: Any) -> Iterator[Block]:
-        for ask in (node for node in descendants(body) if isinstance(node, c.Ask)):
+    def _asks(self, body: object) -> Iterator[Block]:
+        for ask in (node for node in descendants(body) if isinstance(node, core.Ask)):
             often = ", as often as it is wanted" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
             who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
@@ -175,7 +176,7 @@ class Teller:
             yield Paragraph((Strong(titled(ask.name)), ": ", *who))
             yield Listing(tuple(self._alternative(ask, option) for option in ask.options))
 
-    def _alternative(self, ask: c.Ask, option: c.Option) -> Words:
+    def _alternative(self, ask: core.Ask, option: core.Option) -> Words:
         said = self.template(self.model.says.get(f"{ask.name}.{option.name}"))
         parts: list[Inline] = [Strong(titled(option.name).lower()), *((" ", *said) if said else ())]
         for place, choice in enumerate(option.choices):
@@ -227,7 +228,7 @@ class Teller:
     def _uses(self, topic: Topic) -> Iterator[Block]:
         """Describe the events, listeners, chances and callees of a rule."""
         nodes = list(nodes_of(self.model, topic))
-        events = dict.fromkeys(node.event for node in nodes if isinstance(node, c.Notes))
+        events = dict.fromkeys(node.event for node in nodes if isinstance(node, core.Notes))
         told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
         pairs: list[tuple[Words, Words]] = []
         if spoken := [part for _, words_ in told if words_ for part in (*words_, " ")]:
@@ -236,9 +237,9 @@ class Teller:
         for what, links in (
             ("may set off", [self.link(Topic("triggers", each)) for each in heard]),
             ("by chance", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
-            ("tables", [self.reference("tables", name) for name in _named(nodes, c.TableCell, "table")]),
-            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, c.CallRule, "rule")]),
-            ("depends on", [self._setting(name) for name in _named(nodes, c.SettingValue, "name")]),
+            ("tables", [self.reference("tables", name) for name in _named(nodes, core.TableCell, "table")]),
+            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, core.CallRule, "rule")]),
+            ("depends on", [self._setting(name) for name in _named(nodes, core.SettingValue, "name")]),
         ):
             if links:
                 pairs.append(((what,), tuple(joined(links))))
@@ -296,10 +297,10 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
 
 
-def _chances(nodes: Iterable[Any]) -> Iterator[str]:
-    return (node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks))
+def _chances(nodes: Iterable[object]) -> Iterator[str]:
+    return (node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks))
 
 
-def _named(nodes: Iterable[Any], of: type, attribute: str) -> list[str]:
+def _named(nodes: Iterable[object], of: type, attribute: str) -> list[str]:
     """Return the names in nodes of a sort, each once."""
     return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, product, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Group, Guard, Phrase, Table
 from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
@@ -171,7 +171,7 @@ class _Book:
         blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
 
-    def _shown(self, value: Any, type_: Type) -> Words:
+    def _shown(self, value: Value, type_: Type) -> Words:
         return (("–" if value is None or value == () else self.ruleset.names.text(value, type_)),)
 
     # --- the board
@@ -276,7 +276,7 @@ class _Book:
         return Section(f"table-{table.name}", titled(table.name), blocks)
 
     def _tables_in(self, topic: Topic) -> set[str]:
-        return {node.table for node in nodes_of(self.model, topic) if isinstance(node, c.TableCell)}
+        return {node.table for node in nodes_of(self.model, topic) if isinstance(node, core.TableCell)}
 
     def _grid(self, table: Table) -> Grid:
         """A table with all keys but the last in rows, those of the last in columns."""
@@ -436,7 +436,7 @@ class _Book:
         return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
 
     def _ends(self, topic: Topic) -> bool:
-        return any(isinstance(node, c.Ends) for node in nodes_of(self.model, topic))
+        return any(isinstance(node, core.Ends) for node in nodes_of(self.model, topic))
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
@@ -483,7 +483,7 @@ class _Book:
             self.teller.link(topic)
             for topics in self.places.values()
             for topic in topics
-            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.model, topic))
+            if any(isinstance(node, core.SettingValue) and node.name == name for node in nodes_of(self.model, topic))
         ]
         used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
         front = (Paragraph((titled(about) + ".",)),) if about else ()

@@ -8,12 +8,13 @@ the ``digest`` of the state that it leads to. The last line of a finished game h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Value
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
@@ -47,9 +48,9 @@ class Difference(Exception):
 class Kept:
     """A kept game as read. ``end`` is its last line, where it was finished; ``folder`` is that of its file."""
 
-    header: dict[str, Any]
-    choices: tuple[dict[str, Any], ...]
-    end: dict[str, Any] | None
+    header: Mapping[str, Value]
+    choices: tuple[dict[str, Value], ...]
+    end: Mapping[str, Value] | None
     folder: Path | None = None
 
 
@@ -59,7 +60,7 @@ class Recorder:
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._count = write, 0
 
-    def _line(self, data: dict[str, Any]) -> None:
+    def _line(self, data: Mapping[str, object]) -> None:
         self._write(json.dumps(data, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
     def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
@@ -93,13 +94,13 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
         assert decision is not None
         copy.apply(choice, by)
         pairs = tuple((name, value) for name, value in choice.items() if name != "do")
-        recorder.chosen(copy, decision, Option(choice["do"], pairs, (0, ())))
+        recorder.chosen(copy, decision, Option(str(choice["do"]), pairs, (0, ())))
     recorder.finish(copy)
 
 
 def read_kept(text: str, folder: Path | None = None) -> Kept:
     """A kept game: a log, or a save, whose choices are one. ``ValueError`` says which line is not of one."""
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, Value]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -122,7 +123,7 @@ def read_kept(text: str, folder: Path | None = None) -> Kept:
     return Kept(lines[0], tuple(lines[1:]), end, folder)
 
 
-def _fits_header(header: dict[str, Any]) -> list[bool]:
+def _fits_header(header: Mapping[str, object]) -> list[bool]:
     return [
         isinstance(header.get("ruleset"), str),
         isinstance(header.get("overlays", []), list),
@@ -181,7 +182,7 @@ def play_again(ruleset: Rules, kept: Kept, until: int | None = None) -> Game:
     return game
 
 
-def _again(game: Game, number: int, line: dict[str, Any]) -> None:
+def _again(game: Game, number: int, line: dict[str, Value]) -> None:
     decision = game.decision
     if decision is None:
         raise Difference(number, "the game is over before it")

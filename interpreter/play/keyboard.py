@@ -6,9 +6,9 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from interpreter.base.messages import frame
+from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Code
 from interpreter.compiler.plain.machine import OptionSite
@@ -142,7 +142,7 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
 # --- typed text as a choice
 
 
-def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Any]:
+def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Json]:
     """The choice that a line means: an alternative, then its values, by name (``amount=3``) or in order.
 
     ``ValueError`` says what is not understood. Whether the choice is legal is left to the game.
@@ -155,7 +155,7 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         raise ValueError(frame(language, "typed.nothing"))
     names = Spoken(game.table, game.state, language)
     option = _option(decision, words[0], names)
-    choice: dict[str, Any] = {"do": option.name}
+    choice: dict[str, Json] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}
     for word in words[1:]:
         name, value = _assigned(word, choices, choice, names)
@@ -177,7 +177,7 @@ def _option(decision: Decision, word: str, names: Names) -> OptionSite:
     raise ValueError(names.frame("typed.none_of", word=word, known=known, near=near))
 
 
-def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Any], names: Names) -> tuple[str, str]:
+def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Json], names: Names) -> tuple[str, str]:
     """The choice that a typed word is for, and its text."""
     name, equals, value = word.partition("=")
     if equals:
@@ -191,7 +191,7 @@ def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Any], name
     return free, word
 
 
-def _public(names: Names, text: str, type_: Type) -> Any:
+def _public(names: Names, text: str, type_: Type) -> Value:
     """Typed text as a public value; what does not fit stays text, which the game refuses with its reason."""
     text = text.strip()
     if type_.optional and text == "none":
@@ -218,7 +218,7 @@ def _public(names: Names, text: str, type_: Type) -> Any:
                 return text
 
 
-def _bag(names: Names, text: str, type_: BagType) -> Any:
+def _bag(names: Names, text: str, type_: BagType) -> Json:
     """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
     found: dict[str, int] = {}
     words = text.replace(",", " ").replace(":", " : ").split()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
@@ -11,6 +11,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.rules import Rules
+from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
@@ -59,8 +60,8 @@ class Match:
         ruleset: Rules,
         bots: Sequence[Bot],
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
-        chance: ChanceSource | Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+        chance: ChanceSource | Outcomes | None = None,
         watchers: Sequence[Watcher] = (),
         game: Game | None = None,
     ) -> None:
@@ -96,7 +97,7 @@ class Match:
         self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
         return True
 
-    def take(self, option: Option | Mapping[str, Any]) -> None:
+    def take(self, option: Option | Mapping[str, object]) -> None:
         """Makes a choice. Raises as :meth:`Game.apply` does."""
         decision = self.game.decision
         self.game.apply(option)

@@ -6,9 +6,9 @@ The interface is described in ``docs/wasm.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.compiler.build.exports import OPEN
 from interpreter.compiler.build.memory import STATE, CellGroup
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -36,7 +36,7 @@ class Standalone:
     """The text of a module, its manifest, which JSON can say, and what built it."""
 
     text: str
-    manifest: dict[str, Any]
+    manifest: dict[str, Value]
     builder: ModuleBuilder
 
 
@@ -54,7 +54,7 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
         by_chance.append(sorted({asks[index][1].ask.name for index in unable}))
     streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
     module = standalone_module(builder, first, bots, streams)
-    named = [
+    named: list[dict[str, Json]] = [
         {"name": name, "number": number, "by_chance": unable}
         for number, (name, unable) in enumerate(zip(policies, by_chance, strict=True))
     ]
@@ -69,8 +69,8 @@ class _Manifest:
         self.shapes: Shapes = builder.shapes
 
     def whole(
-        self, people: int, settings: Mapping[str, Value], policies: list[dict[str, Any]], streams: list[int]
-    ) -> dict[str, Any]:
+        self, people: int, settings: Mapping[str, Value], policies: list[dict[str, Json]], streams: list[int]
+    ) -> dict[str, Value]:
         builder, model, module = self.builder, self.model, self.module
         return {
             "format": FORMAT,
@@ -109,13 +109,13 @@ class _Manifest:
             "exports": {name: {"type": type_, "about": about} for name, (type_, about) in EXPORTS.items()},
         }
 
-    def _setting(self, name: str, value: Value) -> Any:
+    def _setting(self, name: str, value: Value) -> Value:
         doubt = self.model.interpretations.get(name)
         if doubt is not None:
             return list(doubt.readings)[value]
         return self.names.public(value, self.model.settings[name].type)
 
-    def _names(self) -> dict[str, Any]:
+    def _names(self) -> dict[str, Json]:
         """Return the meanings of the numbers of each form."""
         model = self.model
         graph = model.graph
@@ -135,7 +135,7 @@ class _Manifest:
             "text": list(self.shapes.texts),
         }
 
-    def _seats(self, streams: list[int]) -> list[dict[str, Any]]:
+    def _seats(self, streams: list[int]) -> list[dict[str, Json]]:
         counts = self.builder.constants.statics["seat.counts"]
         return [
             {
@@ -149,10 +149,10 @@ class _Manifest:
 
     # --- shapes
 
-    def _shape(self, type_: Type) -> dict[str, Any]:
+    def _shape(self, type_: Type) -> dict[str, Json]:
         """A type, as its values lie in memory."""
         shapes = self.shapes
-        found: dict[str, Any] = {"form": type_.word, "words": shapes.words(type_)}
+        found: dict[str, Json] = {"form": type_.word, "words": shapes.words(type_)}
         if name := name_of(type_):
             found["name"] = name
         if type_.optional:
@@ -166,7 +166,7 @@ class _Manifest:
             found["fields"] = [{"field": name, **self._shape(field)} for name, field in pairs]
         return found
 
-    def _cells(self, name: str, group: CellGroup) -> dict[str, Any]:
+    def _cells(self, name: str, group: CellGroup) -> dict[str, Json]:
         declared = self.model.groups.get(name)
         return {
             "name": name,
@@ -180,13 +180,14 @@ class _Manifest:
             "seen": declared.seen if declared is not None else "everyone" if name in OPEN else "no one",
         }
 
-    def _decision(self, index: int) -> dict[str, Any]:
+    def _decision(self, index: int) -> dict[str, Json]:
         decisions = self.builder.decisions
         stretch, end = decisions.asks[index]
         ask = end.ask
-        alternatives = []
+        alternatives: list[Json] = []
         for number, option in enumerate(ask.options):
-            offset, choices = WORD, []
+            offset = WORD
+            choices: list[Json] = []
             for choice in option.choices:
                 choices.append({"name": choice.name, "offset": offset, "shape": self._shape(choice.type)})
                 offset += self.shapes.words(choice.type) * WORD

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Choice, Mark, read
 from interpreter.engine.rules import Table
 from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
-from interpreter.kernel.effects import CHOICE, MARK
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import Record, Value
 from interpreter.language.types import SEAT
 
 __all__ = ["Narrator", "without_actor", "words_of"]
@@ -55,14 +54,15 @@ class Narrator:
         self._start, self._told = len(game.state.log), 0
 
 
-def _sealed(log: list[tuple[Any, ...]]) -> bool:
+def _sealed(log: list[Record]) -> bool:
     """Return whether choices wait to be revealed."""
     waiting = False
     for record in log:
-        if record[0] == CHOICE and record[1].ask.sealed:
-            waiting = True
-        elif record[0] == MARK and record[2] == "reveal":
-            waiting = False
+        match read(record):
+            case Choice(option) if option.ask.sealed:
+                waiting = True
+            case Mark("reveal"):
+                waiting = False
     return waiting
 
 

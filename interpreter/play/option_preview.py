@@ -9,10 +9,11 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.observation import hidden_from
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Spoken, lines_since
-from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
+from interpreter.kernel.effects import changes
 from interpreter.play.narration import without_actor
 
 __all__ = ["Foresight"]
@@ -67,11 +68,14 @@ class Foresight:
             return None, False
         touched = False
         for at, record in enumerate(tried.state.log):
-            if record[0] == NOTE:
-                line = next(lines_since(tried.table, tried.state, at, self.decision.actor, self.language))
-                return line.text, touched
-            if record[0] == MARK or (record[0] == CHOICE and at):
-                break
+            match read(record):
+                case Event():
+                    line = next(lines_since(tried.table, tried.state, at, self.decision.actor, self.language))
+                    return line.text, touched
+                case Mark():
+                    break
+                case Choice() if at:
+                    break
             cells = {cell for cell, _ in changes(record)}
             if not cells.isdisjoint(self._cards):
                 break

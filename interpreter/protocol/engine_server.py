@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import IO, Any
+from typing import IO
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json, Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import adviser, bots_of
@@ -40,11 +41,11 @@ ILLEGAL, FAILED, NO_GAME = 1, 2, 3
 class Refused(Exception):
     """A request that cannot be met: the code, what is wrong, and more about it."""
 
-    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, code: int, message: str, data: Mapping[str, Json] | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, dict(data or {})
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         return {"code": self.code, "message": self.message, **({"data": self.data} if self.data else {})}
 
 
@@ -56,10 +57,10 @@ class _Params:
             given = {}
         if not isinstance(given, dict):
             raise Refused(PARAMS, "params: want an object")
-        self.left: dict[str, Any] = dict(given)
+        self.left: dict[str, Json] = dict(given)
         self.known: list[str] = []
 
-    def take(self, name: str, want: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+    def take(self, name: str, want: str, kind: type | tuple[type, ...], default: object = ...) -> Value:
         """A parameter of some JSON type; without a default it must be there. ``null`` is like nothing."""
         self.known.append(name)
         value = self.left.pop(name, None)
@@ -71,7 +72,7 @@ class _Params:
             raise Refused(PARAMS, f"{name}: got {_short(value)}, want {want}")
         return value
 
-    def number(self, name: str, default: Any = ..., least: int = 0, most: int = 2**64 - 1) -> Any:
+    def number(self, name: str, default: object = ..., least: int = 0, most: int = 2**64 - 1) -> Value:
         value = self.take(name, "a whole number", int, default)
         if value is not default and not least <= value <= most:
             raise Refused(PARAMS, f"{name}: got {_short(value)}, want {least} to {most}")
@@ -99,7 +100,7 @@ class Engine:
 
     def answer(self, line: str) -> str | None:
         """The answer to a line; none where the request has no id."""
-        number: Any = None
+        number: Json = None
         try:
             request = _parsed(line)
             number = request.get("id")
@@ -113,7 +114,7 @@ class Engine:
             return None
         return _line({"jsonrpc": "2.0", "id": number, "result": result})
 
-    def _result(self, request: dict[str, Any]) -> Any:
+    def _result(self, request: dict[str, Json]) -> Json:
         method = request.get("method")
         if not isinstance(method, str):
             raise Refused(REQUEST, "method: want a text")
@@ -125,7 +126,7 @@ class Engine:
         try:
             return handler(self, params)
         except IllegalMove as error:
-            reasons = [
+            reasons: list[Json] = [
                 {"message": each.message, "rule": each.rule, "cites": list(each.cites)} for each in error.reasons
             ]
             data = {"rule": error.rule, "cites": list(error.cites), "reasons": reasons}
@@ -148,15 +149,15 @@ class Engine:
             raise Refused(NO_GAME, f"there is no game {number}")
         return number, game
 
-    def _kept(self, game: Game) -> dict[str, Any]:
+    def _kept(self, game: Game) -> dict[str, Json]:
         if len(self.games) >= MOST_GAMES:
             raise Refused(PARAMS, f"there are {MOST_GAMES} games; `close` some first")
         self._last += 1
         self.games[self._last] = game
         return self._status(self._last, game)
 
-    def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Any]:
-        found: dict[str, Any] = {"game": number, "over": game.is_over}
+    def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Json]:
+        found: dict[str, Json] = {"game": number, "over": game.is_over}
         told = asked(game.table, game.state, player)
         for name in ("decision", "actor", "actors", "context"):
             found[name] = told[name]
@@ -183,7 +184,7 @@ class Engine:
 
     # --- methods
 
-    def version(self, params: _Params) -> dict[str, Any]:
+    def version(self, params: _Params) -> dict[str, Json]:
         params.finish()
         return {
             "protocol": PROTOCOL,
@@ -196,7 +197,7 @@ class Engine:
             "methods": list(METHODS),
         }
 
-    def new(self, params: _Params) -> dict[str, Any]:
+    def new(self, params: _Params) -> dict[str, Json]:
         players = params.number("players", self.ruleset.players.usual, 1, 99)
         seed = params.number("seed", 0)
         settings = params.take("settings", "an object", dict, {})
@@ -204,13 +205,13 @@ class Engine:
         params.finish()
         return self._kept(self.ruleset.new_game(players, seed, settings, chance))
 
-    def status(self, params: _Params) -> dict[str, Any]:
+    def status(self, params: _Params) -> dict[str, Json]:
         number, game = self._game(params)
         player = self._player(game, params)
         params.finish()
         return self._status(number, game, player)
 
-    def options(self, params: _Params) -> dict[str, Any]:
+    def options(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         by = self._player(game, params, "by")
         most = params.number("most", MOST_OPTIONS, 1, MOST_OPTIONS)
@@ -221,7 +222,7 @@ class Engine:
         listed = [option.as_dict() for option in islice(options, most + 1)]
         return {"options": listed[:most], "complete": len(listed) <= most}
 
-    def apply(self, params: _Params) -> dict[str, Any]:
+    def apply(self, params: _Params) -> dict[str, Json]:
         number, game = self._game(params)
         by = self._player(game, params, "by")
         index = params.number("option", None)
@@ -237,13 +238,13 @@ class Engine:
         game.apply(choice, by=by)
         return self._status(number, game)
 
-    def view(self, params: _Params) -> dict[str, Any]:
+    def view(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         player = self._player(game, params)
         params.finish()
         return {"view": game.view(player)}
 
-    def log(self, params: _Params) -> dict[str, Any]:
+    def log(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         player, since = self._player(game, params), params.number("since", 0)
         language = params.take("language", "a language", str, "en")
@@ -253,28 +254,28 @@ class Engine:
         ]
         return {"lines": lines[since:], "next": len(lines)}
 
-    def undo(self, params: _Params) -> dict[str, Any]:
+    def undo(self, params: _Params) -> dict[str, Json]:
         number, game = self._game(params)
         params.finish()
         undone = bool(game.choices) and game.undo()
         return {"undone": undone, **self._status(number, game)}
 
-    def clone(self, params: _Params) -> dict[str, Any]:
+    def clone(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         params.finish()
         return self._kept(game.clone(log=True))
 
-    def save(self, params: _Params) -> dict[str, Any]:
+    def save(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         params.finish()
         return {"save": game.to_json()}
 
-    def load(self, params: _Params) -> dict[str, Any]:
+    def load(self, params: _Params) -> dict[str, Json]:
         text = params.take("save", "what `save` gave", str)
         params.finish()
         return self._kept(self.ruleset.load_game(text))
 
-    def explain(self, params: _Params) -> dict[str, Any]:
+    def explain(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         choice = params.take("choice", "an object with `do`", dict)
         params.finish()
@@ -294,7 +295,7 @@ class Engine:
             ],
         }
 
-    def hint(self, params: _Params) -> dict[str, Any]:
+    def hint(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         name = params.take("bot", "the name of a bot", str, None)
         params.finish()
@@ -303,19 +304,19 @@ class Engine:
         option = bot.choose(game.clone(log=True), decision, Stream(game.origin["seed"], "hint"))
         return {"choice": option.as_dict(), "bot": bot.name}
 
-    def close(self, params: _Params) -> dict[str, Any]:
+    def close(self, params: _Params) -> dict[str, Json]:
         number, _ = self._game(params)
         params.finish()
         del self.games[number]
         return {"closed": number}
 
-    def quit(self, params: _Params) -> dict[str, Any]:
+    def quit(self, params: _Params) -> dict[str, Json]:
         params.finish()
         self.is_over = True
         return {}
 
 
-METHODS: dict[str, Callable[[Engine, _Params], dict[str, Any]]] = {
+METHODS: dict[str, Callable[[Engine, _Params], dict[str, Json]]] = {
     method.__name__: method
     for method in (
         *(Engine.version, Engine.new, Engine.status, Engine.options, Engine.apply, Engine.view, Engine.log),
@@ -325,7 +326,7 @@ METHODS: dict[str, Callable[[Engine, _Params], dict[str, Any]]] = {
 """What can be asked for, by name."""
 
 
-def _parsed(line: str) -> dict[str, Any]:
+def _parsed(line: str) -> dict[str, Json]:
     if len(line) > MOST_CHARACTERS:
         raise Refused(PARSE, f"a line of more than {MOST_CHARACTERS:,} characters")
     try:
@@ -337,15 +338,15 @@ def _parsed(line: str) -> dict[str, Any]:
     return request
 
 
-def _no_number(word: str) -> Any:
+def _no_number(word: str) -> Json:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def _line(message: dict[str, Any]) -> str:
+def _line(message: Mapping[str, Json]) -> str:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
 
 
-def _said(line: Line) -> dict[str, Any]:
+def _said(line: Line) -> dict[str, Json]:
     return {
         "kind": line.kind,
         "name": line.name,

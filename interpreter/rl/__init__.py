@@ -6,7 +6,7 @@ first asked for: NumPy for all of it (``pip install 'regelwerk[rl]'``), PettingZ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interpreter.compiler.numbering import Limits
@@ -30,7 +30,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.numbering import Limits
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -37,7 +38,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         ruleset: Ruleset | str | Path,
         players: int | None = None,
         *,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Json] | None = None,
         overlays: Iterable[str] = (),
         limits: Limits | None = None,
         render_mode: str | None = None,
@@ -67,7 +68,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+    def reset(self, seed: int | None = None, options: Mapping[str, object] | None = None) -> None:
         """Begins a game. Without a ``seed`` its seed is drawn, from the generator that the last seed began."""
         if seed is not None:
             self._random = np.random.default_rng(seed)

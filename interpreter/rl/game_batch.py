@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.hidden_reads import peeks_of
 from interpreter.bots.player import Bot, Stream
@@ -44,7 +45,7 @@ def make(
     n: int = 1024,
     *,
     seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Json] | None = None,
     overlays: Iterable[str] = (),
     bots: Mapping[int, str] | None = None,
     limits: Limits | None = None,

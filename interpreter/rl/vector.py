@@ -11,6 +11,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.numbering import Limits
 from interpreter.engine.ruleset import Ruleset
 from interpreter.rl.game_batch import Games, make
@@ -39,7 +40,7 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         *,
         seat: int = 0,
         bots: str | Mapping[int, str] = "random",
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Json] | None = None,
         overlays: Iterable[str] = (),
         limits: Limits | None = None,
         plain: bool = False,
@@ -63,7 +64,7 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         self._over = np.zeros(num_envs, np.bool_)
 
     def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+        self, *, seed: int | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
         """New games with the seeds from ``seed`` on; without one, with seeds that follow those before."""
         super().reset(seed=seed)

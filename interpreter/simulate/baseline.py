@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
-from typing import Any
+from typing import TypedDict, cast
 
 from interpreter.simulate.throughput import Sample, Subject
 
@@ -62,9 +62,33 @@ class Change:
     worse: bool
 
 
-def report(
-    version: str, subjects: Sequence[Subject], samples: Sequence[Sequence[Sample]], seconds: float
-) -> dict[str, Any]:
+class RowFigures(TypedDict):
+    """The medians of one subject's samples."""
+
+    ruleset: str
+    digest: str
+    players: int
+    policy: str
+    figures: dict[str, float]
+    relative: dict[str, float]
+
+
+class Report(TypedDict):
+    """The figures of one run of the benchmark."""
+
+    report: int
+    regelwerk: str
+    python: str
+    implementation: str
+    machine: str
+    taken: str
+    seconds: float
+    rounds: int
+    calibration: float
+    rows: list[RowFigures]
+
+
+def report(version: str, subjects: Sequence[Subject], samples: Sequence[Sequence[Sample]], seconds: float) -> Report:
     """The medians of all samples, as data. ``version`` is that of the package."""
     return {
         "report": VERSION,
@@ -80,7 +104,7 @@ def report(
     }
 
 
-def row_of(subject: Subject, samples: Sequence[Sample]) -> dict[str, Any]:
+def row_of(subject: Subject, samples: Sequence[Sample]) -> RowFigures:
     """The medians of one subject's samples, as data."""
     return {
         "ruleset": subject.title,
@@ -111,7 +135,7 @@ def _short(number: float) -> float:
 # --- comparing
 
 
-def read_report(text: str) -> dict[str, Any]:
+def read_report(text: str) -> Report:
     """A kept report. ``ValueError`` for what is none."""
     try:
         data = json.loads(text)
@@ -121,10 +145,10 @@ def read_report(text: str) -> dict[str, Any]:
         raise ValueError("no figures kept by `bench --save`")
     if not all(_is_row(row) for row in data["rows"]):
         raise ValueError("a row that `bench --save` did not write")
-    return data
+    return cast(Report, data)
 
 
-def _is_row(row: Any) -> bool:
+def _is_row(row: object) -> bool:
     if not isinstance(row, dict) or any(not isinstance(each, str | int) for each in _key(row)):
         return False
     groups = [row.get(key) for key in ("figures", "relative")]
@@ -134,7 +158,7 @@ def _is_row(row: Any) -> bool:
     )
 
 
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
+def changes(before: Report, now: Report) -> Iterator[Change]:
     """Every figure that both reports have, in the order of the second."""
     known = {_key(row): row for row in before["rows"]}
     for row in now["rows"]:
@@ -146,11 +170,11 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Chang
                 yield _change(row, old, name, figure, now["calibration"])
 
 
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _key(row: Mapping[str, object]) -> tuple[object, ...]:
     return row.get("ruleset"), row.get("players"), row.get("policy")
 
 
-def _change(row: Mapping[str, Any], old: Mapping[str, Any], name: str, figure: Figure, calibration: float) -> Change:
+def _change(row: RowFigures, old: RowFigures, name: str, figure: Figure, calibration: float) -> Change:
     now, then = row["figures"][name], old["figures"][name]
     new, kept = now, then
     if figure.sort in ("speed", "time") and name in old["relative"]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
-from interpreter.simulate.simulation import Row
+from interpreter.base.plain_data import Json
+from interpreter.simulate.simulation import Row, RowData
 from interpreter.simulate.workers import Plan
 
 __all__ = ["Journal", "OtherSimulation", "seed_of"]
@@ -63,7 +64,7 @@ class Journal:
             "seed": seed,
             "digest": plan.digest,
         }
-        self._header: dict[str, Any] = json.loads(json.dumps(what))
+        self._header: dict[str, Json] = json.loads(json.dumps(what))
 
     def begin(self, rows: Iterable[Row] = ()) -> None:
         """A file with these games and no others."""
@@ -82,7 +83,7 @@ class Journal:
         for key, mine in self._header.items():
             if header.get(key) != mine:
                 raise OtherSimulation(f"{self.path} holds games {_OTHER[key].format(_short(header.get(key)))}")
-        found = [data for line in lines[1:] if "row" in (data := _read(line))]
+        found = [cast(_Line, data) for line in lines[1:] if "row" in (data := _read(line))]
         rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in found}
         self.begin(rows.values())  # anew: a line that broke off must not stand before others
         return list(rows.values())
@@ -100,11 +101,16 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
+class _Line(TypedDict):
+    row: RowData
+    seconds: float
+
+
 def _lines(rows: Iterable[Row]) -> str:
     return "".join(json.dumps({"row": row.as_dict(), "seconds": round(row.seconds, 6)}) + "\n" for row in rows)
 
 
-def _read(line: str) -> dict[str, Any]:
+def _read(line: str) -> dict[str, Json]:
     try:
         data = json.loads(line)
     except ValueError:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from interpreter.base.plain_data import Value
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.simulate.simulation import Row
@@ -30,7 +31,7 @@ AT_ONCE = 5_000
 
 _NOWHERE = ":memory:"
 
-Table = tuple[list[str], Iterator[list[Any]]]
+Table = tuple[list[str], Iterator[list[Value]]]
 """The names of the columns, and the rows."""
 
 
@@ -57,7 +58,7 @@ def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
     """A row for each game: what it was like, the place of each seat, and each measure that is taken once in a game,
     of the game, of each seat, or of each other thing that was met in any of these games."""
     seats = range(len(seat_names(bots, (row.places for row in rows))))
-    columns: dict[str, Callable[[Row], Any]] = {
+    columns: dict[str, Callable[[Row], Value]] = {
         "seed": lambda row: row.seed,
         "decisions": lambda row: row.decisions,
         "free_decisions": lambda row: row.free,
@@ -108,7 +109,7 @@ def seats_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
     return ["seed", "seat", "bot", "place", "round", *columns], _seat_rows(names, list(columns.values()), rows)
 
 
-def _seat_rows(names: list[str], columns: list[tuple[Measure, Of]], rows: Iterable[Row]) -> Iterator[list[Any]]:
+def _seat_rows(names: list[str], columns: list[tuple[Measure, Of]], rows: Iterable[Row]) -> Iterator[list[Value]]:
     for row in rows:
         values = [_by_seat(measure, of, row) for measure, of in columns]
         for seat, name in enumerate(names):
@@ -166,7 +167,7 @@ def write_table(table: Table, path: Path, name: str) -> None:
             database.execute(f"copy (select * from {_quoted(name)} order by rowid) to '{where}' (format {kind})")
 
 
-def _fill(database: DuckDBPyConnection, name: str, columns: list[str], rows: Iterator[list[Any]]) -> None:
+def _fill(database: DuckDBPyConnection, name: str, columns: list[str], rows: Iterator[list[Value]]) -> None:
     """A new table with all rows, in their order. Whatever is not a name is a number."""
     kinds = ", ".join(f"{_quoted(column)} {'varchar' if column == 'bot' else 'bigint'}" for column in columns)
     database.execute(f"create or replace table {_quoted(name)} ({kinds})")

@@ -8,17 +8,18 @@ and each number is taken where the game stood at that moment or event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import Facts, Whole
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Event, Mark, read
 from interpreter.engine.values import Names
-from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
+from interpreter.kernel.effects import has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
@@ -30,7 +31,7 @@ class Taken(NamedTuple):
     """A number that was taken: in which round, of what (the keys of the measure, by their public names), and it."""
 
     round: int
-    of: tuple[Any, ...]
+    of: tuple[Value, ...]
     value: int | None
 
 
@@ -61,7 +62,7 @@ class Packed(Mapping[str, list[Taken]]):
     def __len__(self) -> int:
         return len(self.reading.names)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return Packed, (self.reading, self._records)
 
     def __repr__(self) -> str:
@@ -88,13 +89,13 @@ class _Gauge:
     """A measure, ready to be taken by a machine. ``each`` are the locals that take every item of a list."""
 
     measure: Measure
-    each: tuple[tuple[int, Callable[..., Any]], ...]
+    each: tuple[tuple[int, Callable[..., Value]], ...]
     test: Evaluate | None
     value: Evaluate
 
     def take(
         self, state: State, given: tuple[Value, ...], names: Names
-    ) -> Iterator[tuple[tuple[Any, ...], int | None]]:
+    ) -> Iterator[tuple[tuple[Value, ...], int | None]]:
         env: Env = [*given, *([None] * (self.measure.local_count + 1 - len(given)))]
         for _ in self._items(state, env, 0):
             if self.test is None or self.test(state, env):
@@ -148,24 +149,31 @@ def taken(game: Game) -> dict[str, list[Taken]]:
     round_ = machine.constants.layout.base["round"]
     state = game.state.clone()
     cells = state.cells
-    ended = {record[3] for record in game.state.log if record[0] == MARK and record[2] == "end of round"}
+    marks = (mark for record in game.state.log if isinstance(mark := read(record), Mark))
+    ended = {mark.number for mark in marks if mark.word == "end of round"}
     for record in reversed(game.state.log):
-        sort = record[0]
-        first = sort in (PUT, MOVE) or has_ended(record)
+        happened = read(record)
+        first = happened is None or has_ended(record)
         if first:
             put_back(cells, record)
-        due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
-        if sort == MARK and record[2] == "end of game" and record[3] not in ended:  # its last round ends with it
-            due = [
-                *moments.get("end of round", ()),
-                *(each for each in due or () if "end of round" not in each.measure.when),
-            ]
+        due: Sequence[_Gauge] = ()
+        values: tuple[Value, ...] = ()
+        match happened:
+            case Event():
+                due, values = events.get(happened.name, ()), tuple(happened.values)
+            case Mark("end of game", number) if number not in ended:  # its last round ends with it
+                at_end = moments.get("end of game", ())
+                due = [
+                    *moments.get("end of round", ()),
+                    *(gauge for gauge in at_end if "end of round" not in gauge.measure.when),
+                ]
+            case Mark():
+                due = moments.get(happened.word, ())
         if due:
             state.forget()
             for gauge in due:
                 machine.meter.refill()
-                given = record[4:] if sort == NOTE else ()
-                here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, given, names)]
+                here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, values, names)]
                 found[gauge.measure.name].extend(reversed(here))
         if not first:
             put_back(cells, record)

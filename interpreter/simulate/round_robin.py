@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, combinations_with_replacement, permutations
-from typing import Any
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.compiled_machine import MOST_POLICIES
@@ -35,7 +35,7 @@ class Tournament:
     players: int
     bots: tuple[str, ...]
     seed: int
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Json], ...] = ()
 
 
 @dataclass(frozen=True)

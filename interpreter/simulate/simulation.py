@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Any
+from typing import TypedDict
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.compiled_bots import wanted
@@ -23,6 +23,18 @@ from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Packed, Taken, reading, taken
 
 __all__ = ["Row", "WholeGames", "played", "simulate"]
+
+
+class RowData(TypedDict):
+    """One game, to be written."""
+
+    seed: int
+    decisions: int
+    free_decisions: int
+    rounds: int
+    places: list[int]
+    keys: list[list[int]]
+    measures: dict[str, list[tuple[int, list[int | str | None], int | None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,7 @@ class Row:
     keys: tuple[tuple[int, ...], ...]
     taken: Mapping[str, list[Taken]]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RowData:
         """The row without the time that it took: the same wherever and whenever it is played."""
         return {
             "seed": self.seed,
@@ -49,13 +61,13 @@ class Row:
             "places": list(self.places),
             "keys": [list(keys) for keys in self.keys],
             "measures": {
-                name: [[each.round, list(each.of), each.value] for each in numbers]
+                name: [(each.round, list(each.of), each.value) for each in numbers]
                 for name, numbers in self.taken.items()
             },
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], seconds: float) -> Row:
+    def from_dict(cls, data: RowData, seconds: float) -> Row:
         return cls(
             data["seed"],
             data["decisions"],
@@ -80,7 +92,7 @@ class Row:
 
 
 def simulate(
-    ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, Any] | None = None
+    ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
 ) -> Iterator[Row]:
     """Plays so many games, one row after another. ``ValueError`` for players or settings that are not allowed."""
     return played(ruleset, bots, range(seed, seed + games), settings)
@@ -90,7 +102,7 @@ def played(
     ruleset: Rules,
     bots: Sequence[Bot],
     seeds: Iterable[int],
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = bool,
     whole: WholeGames | None = None,
 ) -> Iterator[Row]:
@@ -123,7 +135,7 @@ class WholeGames:
         self._machine: CompiledMachine | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
-        self._settings: Mapping[str, Any] | None = None
+        self._settings: Mapping[str, object] | None = None
         self._reading: tuple[CompiledMachine, Facts] | None = None
         self._played = self._given_up = 0
         self._others = 0
@@ -136,7 +148,7 @@ class WholeGames:
         assert self._reading is not None
         return self._reading[1]
 
-    def _ready(self, settings: Mapping[str, Any] | None, left: int) -> Whole | None:
+    def _ready(self, settings: Mapping[str, object] | None, left: int) -> Whole | None:
         """The module with all bots, where there is one by now; ``left``: so many games are still to be played."""
         if not self._can:
             return None
@@ -170,7 +182,7 @@ class WholeGames:
         return self._whole
 
     def games(
-        self, seeds: Sequence[int], settings: Mapping[str, Any] | None = None, what: int = MEASURED, left: int = 1
+        self, seeds: Sequence[int], settings: Mapping[str, object] | None = None, what: int = MEASURED, left: int = 1
     ) -> Games | None:
         """Games from their start: the first ones of these, as many as are played in one call. None, or no game, where
         the plain form is to play the first. ``ValueError`` for players or settings that the ruleset does not allow."""
@@ -182,12 +194,12 @@ class WholeGames:
         self._count(found)
         return found
 
-    def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
+    def row(self, seed: int, settings: Mapping[str, object] | None = None, left: int = 1) -> Row | None:
         """A game from its start. None where the plain form is to play it. ``ValueError`` as for :meth:`games`."""
         start = process_time()
         return self.last(self.games([seed], settings, MEASURED, left), seed, start)
 
-    def plain_row(self, seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]) -> Row | None:
+    def plain_row(self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]) -> Row | None:
         """The same by the plain form; none where it is given up, as it is to be ``stopped``."""
         try:
             with no_search():
@@ -238,7 +250,7 @@ class WholeGames:
 
 
 def _row(
-    ruleset: Rules, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]
+    ruleset: Rules, bots: Sequence[Bot], seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]
 ) -> Row | None:
     start = process_time()
     match = Match(ruleset, bots, seed, settings)

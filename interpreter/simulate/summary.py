@@ -3,22 +3,108 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TypedDict
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
-from interpreter.simulate.totals import Of, Spread, Totals
+from interpreter.simulate.totals import Of, Spread, SpreadData, Totals
 
-__all__ = ["in_order", "seat_names", "summary", "summed_up", "together"]
+__all__ = [
+    "Curve",
+    "Report",
+    "SeatData",
+    "Summary",
+    "Thing",
+    "in_order",
+    "seat_names",
+    "summary",
+    "summed_up",
+    "together",
+]
 
 
-def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> dict[str, Any]:
+class SeatData(TypedDict):
+    """A seat: its wins, their share with an interval, and the means of what ranks the seats."""
+
+    seat: int
+    bot: str
+    wins: int
+    share: float | None
+    low: float | None
+    high: float | None
+    keys: dict[str, float | None]
+
+
+class Subject(TypedDict):
+    """The subject of a line, for programs and in words."""
+
+    of: dict[str, int | str | None]
+    name: str
+
+
+class Point(TypedDict):
+    """The mean of a round, over the games that come so far."""
+
+    round: int
+    games: int
+    mean: float
+
+
+class Curve(Subject):
+    rounds: list[Point]
+
+
+class Thing(Subject, SpreadData):
+    """A thing that an event was about: ``times`` it was met, in so many ``games``, and the share of the win of its
+    seats."""
+
+    times: int
+    games: int
+    share: float | None
+
+
+class Length(TypedDict):
+    """Number of games of so many rounds."""
+
+    rounds: int
+    games: int
+
+
+class Summary(TypedDict):
+    """Games in numbers, as plain data. ``measures`` are as games end, ``curves`` by round, ``tables`` for each thing
+    that an event was about."""
+
+    games: int
+    decisions: int
+    free_decisions: int
+    processor_seconds: float
+    rounds: SpreadData
+    lengths: list[Length]
+    seats: list[SeatData]
+    measures: dict[str, SpreadData | list[SpreadData]]
+    curves: dict[str, list[Curve]]
+    tables: dict[str, list[Thing]]
+
+
+class Report(Summary):
+    """A summary, and what was played."""
+
+    ruleset: str
+    overlays: list[str]
+    players: int
+    settings: dict[str, Json]
+    seed: int
+    wall_seconds: float
+
+
+def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> Summary:
     """Games in numbers: as :func:`summed_up`."""
     totals = Totals()
     for row in rows:
@@ -26,11 +112,8 @@ def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> dict[st
     return summed_up(ruleset, bots, totals)
 
 
-def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> dict[str, Any]:
-    """Games in numbers, as plain data. ``bots`` are the names of those who play; ``share`` splits a shared win.
-
-    ``measures`` are as games end, ``curves`` by round, ``tables`` for each thing that an event was about.
-    """
+def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
+    """Games in numbers. ``bots`` are the names of those who play; ``share`` splits a shared win."""
     names = seat_names(bots, totals.places)
     taken = _by_measure(totals)
     forms = [(measure, taken[measure.name], *wanted(measure)) for measure in ruleset.model.measures]
@@ -65,7 +148,7 @@ def seat_names(bots: Sequence[str], places: Iterable[tuple[int, ...]]) -> list[s
     return [*bots, *("rules" for place in beside if place)]
 
 
-def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> dict[str, Any]:
+def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
     finished = sum(games for places, games in totals.places.items() if places)
     won = {places: games for places, games in totals.places.items() if places and places[seat] == 1}
     share = None
@@ -87,7 +170,7 @@ def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> dict[str, Any]
     }
 
 
-def _at_end(measure: Measure, seats: int, found: Numbers) -> Any:
+def _at_end(measure: Measure, seats: int, found: Numbers) -> SpreadData | list[SpreadData]:
     """One spread as games end, or one for each seat."""
     ends, none = found[FINAL], Spread()
     if measure.seat is None:
@@ -95,7 +178,7 @@ def _at_end(measure: Measure, seats: int, found: Numbers) -> Any:
     return [ends.get((0, (seat,)), none).told() for seat in range(seats)]
 
 
-def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
+def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[Curve]:
     """For each thing its mean in each round, over the games that come so far."""
     rounds: dict[Of, dict[int, Spread]] = {}
     for (number, of), spread in found[CURVE].items():
@@ -105,7 +188,7 @@ def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, A
         {
             **_about(ruleset, measure.keys, of),
             "rounds": [
-                {"round": number, "games": spread.count, "mean": spread.mean}
+                {"round": number, "games": spread.count, "mean": spread.mean or 0.0}
                 for number, spread in sorted(rounds[of].items())
             ],
         }
@@ -113,7 +196,7 @@ def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, A
     ]
 
 
-def _table(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
+def _table(ruleset: Rules, measure: Measure, found: Numbers) -> list[Thing]:
     """For each thing that an event was about how often it was met, in how many games, its numbers, and the share of the
     win of its seats."""
     own = measure.seat
@@ -151,7 +234,7 @@ def _share(shares: Sequence[tuple[Fraction, int]]) -> float | None:
     return _rounded(float(sum(share * each for share, each in shares)) / times) if times else None
 
 
-def together(tables: dict[str, Any]) -> list[list[str]]:
+def together(tables: Mapping[str, Sequence[Thing]]) -> list[list[str]]:
     """The tables that are about the same things, by their names."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name, things in tables.items():
@@ -160,8 +243,7 @@ def together(tables: dict[str, Any]) -> list[list[str]]:
     return list(found.values())
 
 
-def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
-    """Return the subject of a line, for programs and in words."""
+def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
     seat = SEAT
     words = (
         ruleset.names.text(part, seat) if isinstance(key.type, SeatType) else str(part).replace("_", " ")
@@ -181,7 +263,7 @@ def in_order(things: Iterable[Of]) -> list[Of]:
     )
 
 
-def _rounds(rounds: Counter[int]) -> dict[str, Any]:
+def _rounds(rounds: Counter[int]) -> SpreadData:
     mean = sum(number * games for number, games in rounds.items()) / rounds.total() if rounds else None
     return {"mean": _rounded(mean), "min": min(rounds, default=None), "max": max(rounds, default=None)}
 

@@ -23,7 +23,6 @@ from itertools import count
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter, process_time
-from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.player import Bot
@@ -102,7 +101,7 @@ class Subject:
         policy: str | None = None,
         ruleset: Ruleset | None = None,
         overlays: Sequence[str] = (),
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         self.name, self.players, self.overlays, self.settings = name, players, tuple(overlays), dict(settings or {})
         ruleset = ruleset or load(name, overlays)
@@ -265,7 +264,7 @@ def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[s
     return {name: spent * 1e6 for name, spent in found.items()}
 
 
-def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, Any] | None = None) -> int:
+def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, object] | None = None) -> int:
     """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
     is there before: one game is played first."""
     bots = bots_of(policy, ruleset, players)

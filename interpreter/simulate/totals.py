@@ -8,22 +8,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic, process_time
-from typing import Any
+from typing import TypedDict
 
+from interpreter.base.plain_data import Value
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, SUMMED, TABLE, Facts, Games, Head, wanted
 from interpreter.language.model import Measure
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, WholeGames
 
-__all__ = ["Of", "Spread", "Totals", "by_round", "final", "totalled"]
+__all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
 
-Of = tuple[Any, ...]
+Of = tuple[Value, ...]
 
 AT_ONCE = 0.2
 """So many seconds the games of one call should take, between which it can be stopped."""
 TOLD = 0.5
 """After so many seconds totals are given on."""
+
+
+class SpreadData(TypedDict):
+    """Numbers of many games, to be written."""
+
+    mean: float | None
+    min: int | None
+    max: int | None
 
 
 class Spread:
@@ -55,7 +64,7 @@ class Spread:
     def mean(self) -> float | None:
         return round(self.total / self.count, 4) if self.count else None
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> SpreadData:
         return {"mean": self.mean, "min": self.least, "max": self.most}
 
 
@@ -174,7 +183,7 @@ def _with(measure: Measure, before: int | None, value: int | None) -> int | None
 def totalled(
     whole: WholeGames,
     seeds: Sequence[int],
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[Totals]:
     """Plays a game for each seed, until it is to be ``stopped``, and gives totals of some games at a time. They come in

@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
@@ -44,7 +45,7 @@ class Question:
     players: int
     policy: str
     others: str
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Json], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def in_turn(question: Question, wanted: Sequence[tuple[Mapping[str, int], Sequen
 
 
 def by_workers(
-    executor: Any, question: Question, wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]
+    executor: Executor, question: Question, wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]
 ) -> list[list[float]]:
     """Plays proposals by the workers of an executor, in parts of each one's seeds."""
     return list(executor.map(partial(_one, question), wanted))

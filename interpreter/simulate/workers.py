@@ -18,9 +18,10 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
@@ -70,7 +71,7 @@ class Plan:
     digest: str
     players: int
     bots: str
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Json], ...] = ()
 
 
 @dataclass(frozen=True)

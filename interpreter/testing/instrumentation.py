@@ -18,7 +18,7 @@ from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
 from interpreter.engine.citations import Citation
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import NOTHING
 from interpreter.language.walk import descendants, rewritten
@@ -33,7 +33,7 @@ def is_watched(citation: Citation, model: Model) -> bool:
     """Return whether it can come into play or not: what the set-up of every game uses does, whatever is played."""
     if citation.section == "tables":
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
-        in_lengths = any(isinstance(node, c.TableCell) and node.table == citation.name for node in measure)
+        in_lengths = any(isinstance(node, core.TableCell) and node.table == citation.name for node in measure)
         return not in_lengths and all(group.spaces != citation.name for group in model.groups.values())
     if citation.section in ("triggers", "cases"):
         return bool(list(_procedures(citation, model)))
@@ -99,7 +99,7 @@ def _begun(layer: RuleLayer, key: str, found: set[str]) -> RuleLayer:
         return _line(layer, 0, key, found)
     if not isinstance(layer.body, tuple):
         return replace(layer, body=_noted(layer.body, key, found))
-    step = c.Performs(_noted(c.Const(None, type=NOTHING, span=layer.span), key, found), span=layer.span)
+    step = core.Performs(_noted(core.Const(None, type=NOTHING, span=layer.span), key, found), span=layer.span)
     return replace(layer, body=(step, *layer.body))
 
 
@@ -110,8 +110,8 @@ def _line(layer: RuleLayer, number: int, key: str, found: set[str]) -> RuleLayer
     return replace(layer, body=tuple(lines))
 
 
-def _noted(value: c.Expression, key: str, found: set[str]) -> c.Expression:
-    return c.Noted(value, key, found, type=value.type, span=value.span)
+def _noted(value: core.Expression, key: str, found: set[str]) -> core.Expression:
+    return core.Noted(value, key, found, type=value.type, span=value.span)
 
 
 # --- what is read
@@ -120,11 +120,11 @@ def _noted(value: c.Expression, key: str, found: set[str]) -> c.Expression:
 def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found: set[str]) -> Model:
     """Wherever a table, setting or interpretation is read, that is noted."""
 
-    def change(node: Any) -> Any:
+    def change(node: object) -> object:
         match node:
-            case c.TableCell(name):
+            case core.TableCell(name):
                 keys = reads.get(("tables", name), ())
-            case c.SettingValue(name):
+            case core.SettingValue(name):
                 keys = reads.get(("settings", name), ())
             case _:
                 return node

@@ -7,18 +7,20 @@ it cites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.frozen import with_fields
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
 from interpreter.language.types import (
     BOOL,
@@ -162,10 +164,9 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_graph(model.graph)
 
 
-def _with(model: Model, section: str, name: str, value: Any) -> Model:
+def _with(model: Model, section: str, name: str, value: object) -> Model:
     """A model with one declaration of a section changed."""
-    sections: dict[str, Any] = {section: {**getattr(model, section), name: value}}
-    return replace(model, **sections)
+    return with_fields(model, {section: {**getattr(model, section), name: value}})
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
     for about, body in _bodies(layer, model):
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
     if layer.layer > 0:
-        never = c.Const(False, type=BOOL, span=layer.span)
+        never = core.Const(False, type=BOOL, span=layer.span)
         yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
     if layer.when is not None:
         yield Mutant("answers in all cases", lambda model: _with_layer(model, replace(layer, when=None)))
@@ -192,34 +193,35 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
     """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
     statements, or with other numbers."""
 
-    def is_part(node: Any) -> bool:
+    def is_part(node: object) -> bool:
         span = getattr(node, "span", None)
         return span is not None and span.file == extent.file and extent.start <= span.start and span.end <= extent.end
 
-    def without(node: Any) -> Any:
-        if isinstance(node, c.Ask):
+    def without(node: object) -> object:
+        if isinstance(node, core.Ask):
             return replace(node, options=tuple(option for option in node.options if not is_part(option)))
-        if not isinstance(node, c.Option) or is_part(node):
+        if not isinstance(node, core.Option) or is_part(node):
             return node
         tests = tuple(test for test in node.tests if not is_part(test))
         body = node.body and tuple(step for step in node.body if not is_part(step))
         guard = node.guard
-        if isinstance(guard, c.Logic) and is_part(guard.right) and not is_part(guard.left):
+        if isinstance(guard, core.Logic) and is_part(guard.right) and not is_part(guard.left):
             guard = guard.left
         elif is_part(guard):
             guard = None
         return replace(node, tests=tests, guard=guard, body=body)
 
-    def shifted(node: Any, by: int) -> Any:
-        is_number = isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int)
-        return replace(node, value=node.value + by) if is_number and is_part(node) else node
+    def shifted(node: object, by: int) -> object:
+        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int) and is_part(node):
+            return replace(node, value=node.value + by)
+        return node
 
     yield Mutant("is not there", lambda model: _rewritten(model, without))
     yield Mutant("larger numbers", lambda model: _rewritten(model, lambda node: shifted(node, 1)))
     yield Mutant("smaller numbers", lambda model: _rewritten(model, lambda node: shifted(node, -1)))
 
 
-def _rewritten(model: Model, change: Callable[[Any], Any]) -> Model:
+def _rewritten(model: Model, change: Callable[[object], object]) -> Model:
     """A model whose rules and blocks have other texts."""
     rules = {
         name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
@@ -236,8 +238,8 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
         yield "does nothing", ()
     else:
         for value in _defaults(layer.result, model):
-            const = c.Const(value, type=layer.result, span=layer.span)
-            yield "gives a default", (c.Returns(const, span=layer.span),) if layer.form == "does" else const
+            const = core.Const(value, type=layer.result, span=layer.span)
+            yield "gives a default", (core.Returns(const, span=layer.span),) if layer.form == "does" else const
     for shifted in _others(layer.body):
         yield "other numbers", shifted
 
@@ -245,9 +247,9 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
 def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     assert isinstance(layer.body, tuple)
     line = layer.body[index]
-    assert isinstance(line, c.Requirement)
-    permits = isinstance(line.test, c.Const) and line.test.value is True  # a line for what it cites: all may be done
-    other = c.Const(not permits, type=BOOL, span=line.span)
+    assert isinstance(line, core.Requirement)
+    permits = isinstance(line.test, core.Const) and line.test.value is True  # a line for what it cites: all may be done
+    other = core.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
         yield Mutant("asks otherwise", partial(_with_layer, layer=replace(layer, body=body)))
@@ -255,16 +257,16 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
 
 def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     option = options_of(layer.body)[index]
-    never = c.Const(False, type=BOOL, span=option.span)
+    never = core.Const(False, type=BOOL, span=option.span)
     changes = {"is never offered": replace(option, guard=never)}
     if option.tests or option.guard is not None:
         changes["is always offered"] = replace(option, tests=(), guard=None)
     for about, changed in changes.items():
-        body: Any = rewritten(layer.body, partial(_exchanged, option, changed))
+        body = rewritten(layer.body, partial(_exchanged, option, changed))
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
 
 
-def _exchanged(old: c.Option, new: c.Option, node: Any) -> Any:
+def _exchanged(old: core.Option, new: core.Option, node: object) -> object:
     return new if node is old else node
 
 
@@ -274,7 +276,7 @@ def _with_layer(model: Model, layer: RuleLayer) -> Model:
     return _with(model, "rules", layer.rule, replace(rule, layers=layers))
 
 
-def _defaults(type_: Type, model: Model) -> list[Any]:
+def _defaults(type_: Type, model: Model) -> list[Value]:
     """Values that a blank rule of a type may give; none where there is nothing to choose from."""
     if type_.optional:
         return [None]
@@ -304,8 +306,8 @@ def _others(tree: T) -> list[T]:
 def _shifted(tree: T, by: int) -> T:
     """The same tree with other numbers in place of those that are written in it."""
 
-    def change(node: Any) -> Any:
-        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int):
+    def change(node: object) -> object:
+        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
             return replace(node, value=node.value + by)
         return node
 
@@ -315,7 +317,7 @@ def _shifted(tree: T, by: int) -> T:
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
-def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
+def _of_trigger(model: Model, name: str, cases: Collection[int]) -> Iterator[Mutant]:
     trigger = model.triggers[name]
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
     yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
@@ -333,7 +335,7 @@ def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
 
 def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
     rule = model.standing[name]
-    never = replace(rule, test=c.Const(False, type=BOOL, span=rule.span))
+    never = replace(rule, test=core.Const(False, type=BOOL, span=rule.span))
     yield Mutant("never holds", lambda model: _with(model, "standing", name, never))
     yield from _of_block(model, rule.procedure)
 
@@ -368,7 +370,7 @@ def _fewer(model: Model, name: str) -> Table:
     )
 
 
-def _other_cell(value: Any, by: int, members: int) -> Any:
+def _other_cell(value: Value, by: int, members: int) -> Value:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -407,14 +409,14 @@ def _of_role(role: Role) -> Iterator[Mutant]:
         yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
 
 
-def _other_start(start: c.Expression, type_: Type, model: Model) -> c.Expression:
+def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expression:
     """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
-    if isinstance(start, c.Const) and start.value is None:
+    if isinstance(start, core.Const) and start.value is None:
         values = _defaults(type_.sure, model)
         if isinstance(type_, CardType):
             values = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
         return replace(start, value=values[0], type=type_.sure) if values else start
-    if isinstance(start, c.Const) and isinstance(start.type, BagType):
+    if isinstance(start, core.Const) and isinstance(start.type, BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
     return _shifted(start, 1)
 
@@ -454,7 +456,7 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     sets."""
     kind = model.card_kinds[name]
 
-    def other(attribute: str, value: Any) -> Any:
+    def other(attribute: str, value: Value) -> Value:
         type_ = kind.attributes.get(attribute)
         if attribute == kind.key or type_ is None or value is None:
             return value
@@ -485,5 +487,5 @@ def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
             yield Mutant("other links", partial(_with_graph, graph=changed))
 
 
-def _one_more(values: dict[str, Any], attribute: str) -> dict[str, Any]:
+def _one_more(values: Mapping[str, Value], attribute: str) -> dict[str, Value]:
     return {key: value + 1 if key == attribute else value for key, value in values.items()}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from interpreter.base.cycles import no_search
+from interpreter.base.plain_data import Json
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import RANDOM, bots_of, default_bots
 from interpreter.compiler.constants import RuleFailure
@@ -57,7 +57,7 @@ class _Table:
     """Table for coverage games: number of players, settings and bots."""
 
     form: _Form
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     bots: Sequence[Bot] = field(repr=False)
 
     def play(self, seed: int) -> None:
@@ -131,12 +131,13 @@ def _tables(form: _Form) -> Iterator[_Table]:
                 yield _Table(form, settings, bots_of(name, ruleset, players))
 
 
-def _settings(ruleset: Ruleset) -> Iterator[dict[str, Any]]:
+def _settings(ruleset: Ruleset) -> Iterator[dict[str, Json]]:
     """Return the settings to play: none, and each number of seats that a setting counts."""
     yield {}
     for role in ruleset.model.roles.values():
         if role.setting is not None:
-            yield from ({role.setting: number} for number in range(2, MOST_SEATS + 1))
+            for number in range(2, MOST_SEATS + 1):
+                yield {role.setting: number}
 
 
 def _shown(forms: Iterable[_Form], missing: set[str], suite: Suite, found: set[str]) -> dict[str, str]:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError, unique
+from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
@@ -31,10 +31,10 @@ class Recording:
     """A game, how it was begun, and what is to be true of it. ``with_`` are overlays, ``facts`` conditions."""
 
     game: Game
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Json] = field(default_factory=dict)
     with_: tuple[str, ...] = ()
     facts: list[str] = field(default_factory=list)
-    refusal: tuple[int, dict[str, Any], IllegalMove] | None = None
+    refusal: tuple[int, dict[str, Json], IllegalMove] | None = None
 
     def __post_init__(self) -> None:
         self._before = dict(self._values())
@@ -77,7 +77,7 @@ class Recording:
         return "".join(f"{'  - ' if not number else '    '}{line}\n" for number, line in enumerate(lines))
 
 
-def _flow(value: Any) -> str:
+def _flow(value: Json) -> str:
     match value:
         case dict():
             return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in value.items())}}}"

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
-from interpreter.kernel.effects import MARK
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.reading.yaml import Scalar
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
@@ -144,7 +144,8 @@ def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
     if phase is None:
         return None
     starts = {"end of round", *(f"start of {name}" for name in model.phases)}
-    first = next((record[2] for record in game.state.log if record[0] == MARK and record[2] in starts), None)
+    marks = (mark.word for record in game.state.log if isinstance(mark := read(record), Mark))
+    first = next((word for word in marks if word in starts), None)
     guard = model.phase_guards[model.phases.index(phase.text)]
     if guard is None or first is None or first == f"start of {phase.text}":
         return None
@@ -174,7 +175,7 @@ def _waits(game: Game) -> tuple[str, ...] | None:
     return None
 
 
-def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Any]:
+def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
     choice = dict(move.choice)
     for name, text in move.texts:
@@ -281,7 +282,7 @@ def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
         yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.span)
 
 
-def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iterator[Failure]:
+def _holds(game: Game, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
     env: Env = [None] * size
     text = " ".join(line.text.split())
     try:
@@ -293,7 +294,7 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
         yield _cannot(f"`{text}` cannot be said", error, line.span)
 
 
-def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[Failure]:
+def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
     """Return whether a seat sees something, or it is hidden from it."""
     text = " ".join(sight.text.text.split())
     if sight.seat not in game.machine.constants.seats:
@@ -315,12 +316,12 @@ def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[
             yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
 
 
-def _compared(because: Because, node: c.Expression, env: Env) -> Iterator[Equation]:
+def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equation]:
     """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
     match node:
-        case c.Comparison("==", left, right) if not isinstance(left, c.Const):
+        case core.Comparison("==", left, right) if not isinstance(left, core.Const):
             yield Equation(text_of(left), because.text(right, env), because.text(left, env))
-        case c.Logic("and", left, right):
+        case core.Logic("and", left, right):
             yield from _compared(because, right if because.value(left, env) else left, env)
         case _:
             return

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import chance_types
-from interpreter.language import core as c
-from interpreter.language import nodes as n
+from interpreter.engine.scripted_outcomes import Outcomes, chance_types
+from interpreter.language import core, nodes
 from interpreter.language.check import check_text
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declare import OWN_CALLS, OWN_VALUES
@@ -55,7 +54,7 @@ class Move:
     """A choice that a scenario makes: the seat, and the choice as the public face takes it."""
 
     by: int
-    choice: dict[str, Any]
+    choice: dict[str, Json]
     span: Span = field(repr=False)
     item: Mapping = field(repr=False, compare=False)
     """As it stands in its file."""
@@ -96,11 +95,11 @@ class Scenario:
     ruleset: str
     holds_for: tuple[str, ...]
     fails_for: tuple[str, ...]
-    fails_with: tuple[dict[str, Any], ...]
+    fails_with: tuple[dict[str, Json], ...]
     overlays: tuple[str, ...]
     players: int | None
-    settings: dict[str, Any]
-    chance: dict[str, Any]
+    settings: dict[str, Json]
+    chance: Outcomes
     seed: int
     given: Scalar | None
     phase: Scalar | None
@@ -137,7 +136,7 @@ class Scenario:
         return (*self.when, *([self.refused.move] if self.refused is not None else ()))
 
 
-Bound = tuple[c.Expression, int]
+Bound = tuple[core.Expression, int]
 """An expression, and how many locals it has."""
 
 
@@ -183,13 +182,13 @@ def unused_helpers(document: Document) -> Iterator[Diagnostic]:
             yield Diagnostic("W701", message, helper.key.span, severity="warning")
 
 
-def _trees(scenario: Scenario) -> Iterator[n.Node]:
+def _trees(scenario: Scenario) -> Iterator[nodes.Node]:
     """The texts of a scenario that can be read."""
 
     def quiet(diagnostic: Diagnostic) -> None:
         """Ignore unreadable text: it is reported when the scenario is checked."""
 
-    found: list[n.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
+    found: list[nodes.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
     found.extend(condition_of(line, quiet) for line in scenario.then)
     found.extend(expression_of(sight.text, quiet) for sight in scenario.sights)
     found.extend(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts)
@@ -255,7 +254,7 @@ def worked_out(value: Value) -> bool:
     return isinstance(value, Scalar) and value.text.startswith("=")
 
 
-def _value_of(value: Scalar, report: Report) -> n.Expr | None:
+def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
     """The tree of the expression behind the `=`."""
     text = excerpt(value)
     if isinstance(text, Diagnostic):
@@ -305,7 +304,7 @@ class _Texts:
         """Build the procedure of the given facts, which begins with the set-up, and the blocks that it delays."""
         span = self.scenario.span
         model = replace(self.model, blocks={})
-        start = c.CallRule(model.setup, (), type=NOTHING, span=span)
+        start = core.CallRule(model.setup, (), type=NOTHING, span=span)
         layer = RuleLayer(GIVEN, 0, "", "does", (), NOTHING, 0, (), None, (), (), span)
         tree = parsed(self.scenario.given, parse_procedure, self.report)
         if tree is not None:
@@ -315,14 +314,14 @@ class _Texts:
             layer, diagnostics = check_text(model, self.signatures, tree, GIVEN)
             for diagnostic in diagnostics:
                 self.report(diagnostic)
-        body = (c.Performs(start, span=span), *layer.steps)
+        body = (core.Performs(start, span=span), *layer.steps)
         return {**model.blocks, GIVEN: replace(layer, body=body)}
 
-    def bound(self, tree: n.Expr | None, wanted: Type | None = None, *, is_condition: bool = False) -> Bound:
+    def bound(self, tree: nodes.Expr | None, wanted: Type | None = None, *, is_condition: bool = False) -> Bound:
         """An expression, of a type where one is wanted, with the number of its locals."""
         frame = Frame()
         if tree is None:
-            return c.Const(False), 0
+            return core.Const(False), 0
         expressions = Expressions(self.model, self.signatures, frame, self.report)
         if is_condition:
             return expressions.condition(tree), frame.size
@@ -349,12 +348,13 @@ def _taken(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
     members = {member: kind for kind in model.kinds.values() for member in kind.members}
     for helper in helpers:
         name, span = helper.name, helper.key.span
-        known: dict[str, Any] = {**members, **read, **called} if helper.is_constant else called
+        known: dict[str, object] = {**members, **read, **called} if helper.is_constant else {**called}
         if name in (*OWN_CALLS, *RESERVED_WORDS, *(OWN_VALUES if helper.is_constant else ())):
             message = f"`{name}` is a reserved name"
             yield Diagnostic("E312", message, span, help="take another name")
         elif name in known:
-            notes = (Note("it stands here", known[name].span),) if known[name] is not None else ()
+            place = getattr(known[name], "span", None)
+            notes = (Note("it stands here", place),) if place is not None else ()
             message = f"`{name}` already exists in `{model.id}`"
             yield Diagnostic("E501", message, span, notes, "take another name: this rule is the file's own")
 

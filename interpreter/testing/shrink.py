@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.frozen import with_fields
+from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
@@ -38,7 +40,7 @@ LEFT_OUT = ("copies", "forms")
 """Troubles that no scenario shows: faults of the interpreter."""
 
 T = TypeVar("T")
-Choices = tuple[tuple[int, dict[str, Any]], ...]
+Choices = tuple[tuple[int, dict[str, Json]], ...]
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,11 @@ class _Draft:
     overlays: tuple[str, ...]
     players: int
     seed: int
-    settings: tuple[tuple[str, Any], ...]
+    settings: tuple[tuple[str, Json], ...]
     given: tuple[str, ...]
     phase: str
     round: int
-    choices: tuple[tuple[int, dict[str, Any]], ...]
+    choices: Choices
     sound: int
 
     def text(self, name: str) -> str:
@@ -97,17 +99,15 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
         return monotonic() < end and _shows(shorter, finding)
 
     def without(draft: _Draft, part: str) -> _Draft:
-        def but(items: tuple[Any, ...]) -> _Draft:
-            changes: dict[str, Any] = {part: items}
-            return replace(draft, **changes)
+        def but(items: tuple[object, ...]) -> _Draft:
+            return with_fields(draft, {part: items})
 
         return but(_fewer(getattr(draft, part), lambda items: still(but(items))))
 
     if still(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
         draft = shorter
     for change in ("round", "seed"):
-        least: dict[str, Any] = {change: int(change == "round")}
-        if still(shorter := replace(draft, **least)):
+        if still(shorter := with_fields(draft, {change: int(change == "round")})):
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
@@ -225,7 +225,7 @@ _PLAIN = re.compile(r"[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
 _NO_TEXTS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
-def _flow(value: Any) -> str:
+def _flow(value: Json) -> str:
     """A value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"

@@ -12,19 +12,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
+from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.determinization import Memory, otherwise, uppermost
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Choice, Event, Mark, read, reveals
 from interpreter.engine.observation import Draw, known_apart, shown, shown_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.restore import load_game
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import Draws
-from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
+from interpreter.kernel.effects import changes
+from interpreter.kernel.state import Record
 
 __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of"]
 
@@ -60,7 +62,7 @@ class Trouble:
     message: str
     span: Span | None = None
     notes: tuple[str, ...] = ()
-    choice: Mapping[str, Any] | None = field(default=None, compare=False)
+    choice: Mapping[str, Json] | None = field(default=None, compare=False)
 
     @property
     def key(self) -> tuple[str, object]:
@@ -88,13 +90,13 @@ class Examiner:
     draw: Draw
     thorough: bool = False
     compares: bool = True
-    looked: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+    looked: Counter[tuple[object, ...]] = field(default_factory=Counter)
     """For each way to look and kind of moment the number of looks. A kind is what was chosen and what that led to."""
     phases: int = 0
     """So many phases began while it looked on."""
     closely: int = 0
     """So many choices were looked at in some way that takes long."""
-    _kind: tuple[Any, ...] = ()
+    _kind: tuple[object, ...] = ()
     _close: bool = False
     _phase: int = 0
     _memories: dict[int, Memory] = field(default_factory=dict)
@@ -128,8 +130,12 @@ class Examiner:
         except RuleFailure as failure:
             yield trouble_of(failure, option.as_dict())
             return
-        happened = frozenset(record[2] for record in game.state.log[start:] if record[0] in (NOTE, MARK))
-        self._kind, self._close = (decision.name, option.do, happened), False
+        happened = set()
+        for record in game.state.log[start:]:
+            match read(record):
+                case Event(name=word) | Mark(word=word):
+                    happened.add(word)
+        self._kind, self._close = (decision.name, option.do, frozenset(happened)), False
         yield from self._goes_on(start, asked, option)
         if self.compares and self._now("forms", 4):
             yield from self._other_form(before, option, start)
@@ -215,7 +221,7 @@ class Examiner:
             known = {_words(option.as_dict()) for option in options}
             for choice in self._mixed(options):
                 if _words(choice) not in known and game.accepts(choice):
-                    message = f"`{_said(choice)}` is accepted, but not offered"
+                    message = f"`{choice_text(choice)}` is accepted, but not offered"
                     yield Trouble("options", message, decision.site.ask.span, choice=choice)
 
     def _some(self, options: list[Option]) -> list[Option]:
@@ -243,7 +249,7 @@ class Examiner:
         except RuleFailure as failure:
             yield trouble_of(failure, choice)
 
-    def _mixed(self, options: list[Option]) -> Iterator[dict[str, Any]]:
+    def _mixed(self, options: list[Option]) -> Iterator[dict[str, Json]]:
         """Choices with values that other options have, and with numbers beside those that are offered."""
         for _ in range(TRIED):
             one = options[self.draw(len(options))]
@@ -266,7 +272,8 @@ class Examiner:
 
     def _goes_on(self, start: int, asked: Span, option: Option) -> Iterator[Trouble]:
         game = self.game
-        started = any(record[0] == MARK and record[2].startswith("start of ") for record in game.state.log[start:])
+        marks = (mark for record in game.state.log[start:] if isinstance(mark := read(record), Mark))
+        started = any(mark.begins for mark in marks)
         self.phases += started
         self._phase = 0 if started else self._phase + 1
         if self._phase >= PHASE:
@@ -305,7 +312,7 @@ class Examiner:
         choices. What the course of the game gives away (who is asked next) is not judged."""
         game = self.game
         log = game.state.log[start:]
-        if any(record[0] == MARK and record[2] == "reveal" for record in log):
+        if reveals(log):
             return
         layout = game.machine.constants.layout
         first, count = layout.base.get("location", 0), layout.count("location") if "location" in layout.base else 0
@@ -345,7 +352,8 @@ class Examiner:
             if (a.text, a.values) != (b.text, b.values):
                 message = f"`{a.name}` tells player {player + 1} what is hidden"
                 notes = (f"told: {a.text or a.values}", f"if it were otherwise: {b.text or b.values}")
-                span = next((r[1] for r in self.game.state.log[start:] if r[0] == NOTE and r[2] == a.name), None)
+                events = (event for r in self.game.state.log[start:] if isinstance(event := read(r), Event))
+                span = next((event.site for event in events if event.name == a.name), None)
                 yield Trouble("leak", message, span or option_span(made), notes)
                 return
         apart = shown_apart(self.game, other, player)
@@ -374,7 +382,7 @@ def option_span(option: Option) -> Span | None:
     return option.site.core.span if option.site is not None else None
 
 
-def trouble_of(failure: RuleFailure, choice: Mapping[str, Any] | None = None) -> Trouble:
+def trouble_of(failure: RuleFailure, choice: Mapping[str, Json] | None = None) -> Trouble:
     """Return the name of a rule failure as a kind of trouble."""
     kind = "failure"
     if failure.message.endswith("leaves no choice"):
@@ -389,24 +397,23 @@ def _asking(game: Game) -> Span | None:
     return game.decision.site.ask.span if game.decision is not None else None
 
 
-def _records(game: Game, start: int) -> list[tuple[Any, ...]]:
+def _records(game: Game, start: int) -> list[Record]:
     """The log from a record on; each form has sites of its own."""
-    return [(r[0], r[1].core, *r[3:]) if r[0] == CHOICE else r for r in game.state.log[start:]]
+    return [
+        (choice.option.core, *choice[2:]) if isinstance(choice := read(record), Choice) else record
+        for record in game.state.log[start:]
+    ]
 
 
-def _words(choice: Mapping[str, Any]) -> str:
+def _words(choice: Mapping[str, Json]) -> str:
     return repr(sorted(choice.items(), key=lambda pair: pair[0]))
-
-
-def _said(choice: Mapping[str, Any]) -> str:
-    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
 def _what(what: str) -> str:
     return {"view": "the view", "boards": "a board"}.get(what, f"the {what}")
 
 
-def _apart(one: Any, other: Any) -> tuple[str, ...]:
+def _apart(one: object, other: object) -> tuple[str, ...]:
     """The first place at which two values differ."""
     while True:
         if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():

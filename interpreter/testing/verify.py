@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
@@ -45,7 +46,7 @@ class Course:
 
     players: int
     seed: int
-    settings: dict[str, Any]
+    settings: dict[str, Json]
     bots: str
 
     def __str__(self) -> str:
@@ -72,7 +73,7 @@ class Finding:
     """The ruleset without what the number of players takes in."""
     ruleset: Ruleset = field(repr=False)
     course: Course
-    choices: tuple[tuple[int, dict[str, Any]], ...] = field(repr=False)
+    choices: tuple[tuple[int, dict[str, Json]], ...] = field(repr=False)
     moments: tuple[Moment, ...] = field(repr=False)
     set_up: int = 0
     """So many of the choices belong to the set-up."""
@@ -99,7 +100,7 @@ def verify(
     games: int | None = None,
     seconds: float | None = None,
     players: Sequence[int] = (),
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Json] | None = None,
     played: Played | None = None,
 ) -> Iterator[Finding]:
     """Plays so many games, or so long, whichever is over first, and gives each trouble once. ``played`` tells how far
@@ -112,7 +113,7 @@ def verify(
     end = monotonic() + seconds if seconds is not None else None
     tables: dict[tuple[int, str], list[Bot]] = {}
     found: set[object] = set()
-    looked: Counter[tuple[Any, ...]] = Counter()
+    looked: Counter[tuple[object, ...]] = Counter()
     for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
         if (games is not None and (played.games >= games or number >= REFUSED * games)) or _is_over(end):
             return
@@ -129,7 +130,7 @@ def _is_over(end: float | None) -> bool:
     return end is not None and monotonic() > end
 
 
-def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Any]) -> Iterator[Course]:
+def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Json]) -> Iterator[Course]:
     """Every number of players with every bot, with settings as they are and then with others, and again. All bots play
     with the same other settings: a table that was set for them is worth its time only where it is used again."""
     numbers = list(players) or list(range(ruleset.players.low, ruleset.players.high + 1))
@@ -146,7 +147,7 @@ def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict
         yield course
 
 
-def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Any]:
+def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Json]:
     """Other readings, and settings of which all values are known. Each has all its values in turn, in an order by
     chance, so that few games meet all of them, in many combinations."""
 
@@ -154,7 +155,7 @@ def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Any]:
         go, place = divmod(which, len(values))
         return values[shuffled(range(len(values)), drawing(seed, f"settings {go} {name}"))[place]]
 
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for doubt in ruleset.model.interpretations.values():
         reading = turn(doubt.name, list(doubt.readings))
         if reading != doubt.default:
@@ -178,7 +179,7 @@ def _played(
     bots: Sequence[Bot],
     played: Played,
     end: float | None,
-    looked: Counter[tuple[Any, ...]],
+    looked: Counter[tuple[object, ...]],
 ) -> Iterator[Finding]:
     """One game, to its end, its first failure or the end of the time. ``looked``: what was looked at in all games."""
     asked, ruleset = ruleset, ruleset.for_players(course.players)

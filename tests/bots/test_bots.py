@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.build.policy_functions import Policies
@@ -23,7 +24,7 @@ from interpreter.reading.files import Shelf
 from interpreter.simulate.simulation import simulate
 from tests.play.toy import ROOT
 
-Choices = list[tuple[int, dict[str, object]]]
+Choices = list[tuple[int, dict[str, Json]]]
 
 
 def choices(ruleset: Ruleset, spec: str, players: int, seed: int, **settings: object) -> Choices:
@@ -110,7 +111,7 @@ def test_bots_by_name(pebbles: Ruleset) -> None:
 
 
 def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None:
-    def taken(spec: str) -> list[tuple[object, object]]:
+    def taken(spec: str) -> list[tuple[Json, Json]]:
         return [(choice["kind"], choice["number"]) for _, choice in choices(pebbles, spec, 2, 1)][:4]
 
     assert taken("weighed") == [("black", 2)] * 3 + [("white", 2)]

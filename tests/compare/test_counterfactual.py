@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from interpreter.bots.player import Bot
@@ -37,7 +39,7 @@ def test_a_setting_changes_from_there_on(pebbles: Ruleset) -> None:
     assert at_once(fork)["options"] == [7, 3]
     pairs = list(continuations(fork, bots, range(6)))
     assert all(after.decisions >= 15 for _, after in pairs)  # each takes one pebble, or none
-    found = compared(pebbles, pairs)
+    found: Any = compared(pebbles, pairs)
     assert found["rounds"]["difference"] == found["rounds"]["after"] - found["rounds"]["before"] > 0
 
 

@@ -46,7 +46,10 @@ def ruleset(name: str) -> Ruleset:
     It is loaded as the tests of the cases do it: the cache has its modules for both.
     """
     path, _, overlay = name.partition("+")
-    return load(Path(path).stem, [overlay] if overlay else [], SHELF)
+    overlays = [overlay] if overlay else []
+    if path.endswith(".yaml") and not Path(path).resolve().is_relative_to(FOLDER):
+        return load(path, overlays)
+    return load(Path(path).stem, overlays, SHELF)
 
 
 @shared

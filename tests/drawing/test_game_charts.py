@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,21 +13,28 @@ from interpreter.engine.ruleset import load
 from interpreter.pages.games_report import games_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.simulation import simulate
-from interpreter.simulate.summary import summary
+from interpreter.simulate.summary import Report, summary
 from tests.play.toy import ROOT
 
 pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
-def data() -> dict[str, Any]:
+def data() -> Report:
     ruleset = load(ROOT / "pebbles" / "pebbles.yaml")
     rows = list(simulate(ruleset, bots_of("eager,random", ruleset, 2), 12, seed=5))
-    about = {"ruleset": "pebbles", "overlays": [], "players": 2, "seed": 5, "settings": {"most": 3}}
-    return {**about, **summary(ruleset, ["eager", "random"], rows)}
+    return {
+        "ruleset": "pebbles",
+        "overlays": [],
+        "players": 2,
+        "seed": 5,
+        "settings": {"most": 3},
+        "wall_seconds": 0.0,
+        **summary(ruleset, ["eager", "random"], rows),
+    }
 
 
-def test_what_is_measured_is_drawn(data: dict[str, Any]) -> None:
+def test_what_is_measured_is_drawn(data: Report) -> None:
     charts = list(charts_of(data))
     assert [chart.title for chart in charts] == [
         "Share of wins",
@@ -42,22 +48,20 @@ def test_what_is_measured_is_drawn(data: dict[str, Any]) -> None:
     assert {"white", "black", "round"} <= set(re.findall(r">([^<>]+)</text>", svg))
 
 
-def test_rounds_are_whole_also_where_all_games_are_as_long(data: dict[str, Any]) -> None:
-    rounds = [
-        chart for chart in charts_of({**data, "lengths": [{"rounds": 13, "games": 1}]}) if chart.title == "Rounds"
-    ]
+def test_rounds_are_whole_also_where_all_games_are_as_long(data: Report) -> None:
+    rounds = [chart for chart in charts_of(data | {"lengths": [{"rounds": 13, "games": 1}]}) if chart.title == "Rounds"]
     texts = re.findall(r">([^<>]+)</text>", svg_of(rounds[0]))
     assert sorted(texts) == ["0", "1", "13", "games", "rounds"]
 
 
-def test_a_page_of_charts(data: dict[str, Any]) -> None:
+def test_a_page_of_charts(data: Report) -> None:
     page = html_of(games_page("Pebbles", data))
     assert page.count("<svg") == page.count("<figcaption") == 5
     assert "12 games of <code>pebbles</code>, most=3 by 2 players (eager, random), seed 5." in page
     assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
 
 
-def test_game_charts_as_a_picture(data: dict[str, Any]) -> None:
+def test_game_charts_as_a_picture(data: Report) -> None:
     picture = png_of("Pebbles", charts_of(data))
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     assert len(picture) > 20_000

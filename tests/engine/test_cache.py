@@ -437,7 +437,7 @@ def test_an_entry_names_no_foreign_function(evil: str) -> None:
     module, _, name = evil.rpartition(".")
     data = f"c{module}\n{name}\n(S'1'\ntR.".encode()
     with pytest.raises((pickle.UnpicklingError, ImportError)):
-        cache._unpickled(memoryview(data), [])
+        cache._unpickled(memoryview(data), [].__getitem__)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.lint.checks import compositions, lint
+from interpreter.lint.checks import lint
+from interpreter.lint.compositions import compositions
 from interpreter.lint.duplicates import SMALLEST
 from interpreter.reading.files import Shelf
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -152,7 +153,7 @@ def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:
 def test_games_in_numbers(pebbles: Ruleset) -> None:
     bots = bots_of("eager,random", pebbles, 2)
     rows = list(simulate(pebbles, bots, 20, seed=5))
-    found = summary(pebbles, ["eager", "random"], rows)
+    found: Any = summary(pebbles, ["eager", "random"], rows)
     assert found["games"] == 20
     assert found["decisions"] == sum(row.decisions for row in rows) >= found["free_decisions"] > 0
     assert found["rounds"]["min"] <= found["rounds"]["mean"] <= found["rounds"]["max"]

@@ -16,7 +16,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.checkpoint import Journal, OtherSimulation, seed_of
 from interpreter.simulate.cluster import _workers, local_cluster
 from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
-from interpreter.simulate.simulation import Row
+from interpreter.simulate.simulation import Row, RowData
 from interpreter.simulate.workers import Crew, Plan, WorkersLost, play_batch, processes, simulated
 from tests.play.toy import ROOT
 
@@ -29,7 +29,7 @@ def plan(pebbles: Ruleset) -> Plan:
     return Plan(PEBBLES, (), pebbles.digest, 2, "eager,random")
 
 
-def rows_of(plan: Plan, ruleset: Ruleset, games: int, **how: Any) -> list[dict[str, Any]]:
+def rows_of(plan: Plan, ruleset: Ruleset, games: int, **how: Any) -> list[RowData]:
     found = [row for rows in simulated(plan, ruleset, range(7, 7 + games), **how) for row in rows]
     return [row.as_dict() for row in sorted(found, key=lambda row: row.seed)]
 

@@ -6,25 +6,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from interpreter import __version__
-from interpreter.cli.options import (
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    settings_for,
-    settings_option,
-)
+from interpreter.base.plain_data import Json
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
 from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.simulate.baseline import Change
+    from interpreter.simulate.baseline import Change, Report, RowFigures
     from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["command"]
@@ -35,8 +29,8 @@ USUAL = 4
 
 @click.command("bench")
 @click.argument("rulesets", nargs=-1, metavar="[RULESET]...")
-@overlays_option
-@settings_option
+@options.overlays_option
+@options.settings_option
 @click.option(
     "--players",
     "-p",
@@ -66,7 +60,7 @@ USUAL = 4
     help="Compare with saved figures; exit with status 1 if one is more than 15 % worse.",
 )
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the figures to a file.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     rulesets: tuple[str, ...],
     overlays: tuple[str, ...],
@@ -127,7 +121,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _kept(path: Path) -> dict[str, Any]:
+def _kept(path: Path) -> Report:
     from interpreter.simulate.baseline import read_report
 
     try:
@@ -150,19 +144,19 @@ def _subjects(
     from interpreter.reading.files import shelf_for
 
     for name in rulesets or shelf_for().ids("ruleset"):
-        ruleset = loaded(name, overlays)
+        ruleset = options.loaded(name, overlays)
         allowed = ruleset.composition.players
         for number in players or (min(max(USUAL, allowed.low), allowed.high),):
             if rulesets:
-                players_for(ruleset, number)
+                options.players_for(ruleset, number)
             elif number not in allowed:
                 notice(f"{name}: not for {number} players")
                 continue
-            yield _subject(ruleset, name, number, bots, overlays, settings_for(ruleset, number, settings))
+            yield _subject(ruleset, name, number, bots, overlays, options.settings_for(ruleset, number, settings))
 
 
 def _subject(
-    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, Any]
+    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, object]
 ) -> Subject:
     from interpreter.simulate.throughput import Subject
 
@@ -186,7 +180,7 @@ class _Table:
     def __init__(self) -> None:
         self.begun = False
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: RowFigures) -> None:
         from interpreter.simulate.baseline import FIGURES
 
         titles = [figure.title for figure in FIGURES.values()]
@@ -201,7 +195,7 @@ class _Table:
         say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
 
 
-def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
+def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
     from interpreter.simulate.baseline import FIGURES, LIMIT
 
     compared = {(change.ruleset, change.players) for change in found}
@@ -235,7 +229,7 @@ def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change
     say(f"{worse} of {len(found)} figures worse by more than {LIMIT:.0f} %")
 
 
-def _as_dict(change: Change) -> dict[str, Any]:
+def _as_dict(change: Change) -> dict[str, Json]:
     return {
         "ruleset": change.ruleset,
         "players": change.players,

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Value
 from interpreter.base.suggest import did_you_mean
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import (
-    can_be_written,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    settings_for,
-    settings_option,
-)
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
@@ -30,11 +22,11 @@ __all__ = ["command"]
 
 
 @click.command("build")
-@ruleset_argument
+@options.ruleset_argument
 @click.argument("file", metavar="FILE.wasm", type=click.Path(dir_okay=False, path_type=Path))
-@overlays_option
-@players_option
-@settings_option
+@options.overlays_option
+@options.players_option
+@options.settings_option
 @click.option(
     "--policy",
     "policies",
@@ -42,7 +34,7 @@ __all__ = ["command"]
     metavar="NAME",
     help="Include a bot: a policy of the family or `random`. Repeatable.  [default: all]",
 )
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     file: Path,
@@ -63,16 +55,16 @@ def command(
     """
     if file.suffix != ".wasm":
         raise click.BadParameter(f"got `{file}`, want a name that ends in `.wasm`", param_hint="FILE.wasm")
-    found, people = players_for(loaded(ruleset, overlays), players)
+    found, people = options.players_for(options.loaded(ruleset, overlays), players)
     bots = _policies(found, policies)
-    given = found.settings(settings_for(found, people, settings))
+    given = found.settings(options.settings_for(found, people, settings))
     from interpreter import __version__
     from interpreter.compiler.wasm.instance import text_to_binary
     from interpreter.play.module_export import standalone
 
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
-        can_be_written(path)
+        options.can_be_written(path)
     built = standalone(found, people, given, bots)
     try:
         binary = text_to_binary(built.text)
@@ -98,7 +90,7 @@ def _policies(ruleset: Ruleset, wanted: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(wanted or known))
 
 
-def _tell(manifest: dict[str, Any], files: dict[str, int], output: str) -> None:
+def _tell(manifest: Mapping[str, Value], files: dict[str, int], output: str) -> None:
     for name, why in manifest["left_out"].items():
         notice(f"left out: `{name}`, {why}; a game that comes to it ends with a trap")
     for policy in manifest["policies"]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli.options import (
-    MOST_GAMES,
-    bots_option,
-    can_be_written,
-    jobs_option,
-    output_option,
-    overlays_option,
-    seed_option,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
@@ -64,21 +56,25 @@ class _Games:
 
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
-@overlays_option
+@options.overlays_option
 @click.option(
     "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
 )
-@settings_option
+@options.settings_option
 @click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
 @click.option(
-    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Also play this number of games of both."
+    "--games",
+    "-n",
+    type=click.IntRange(2, options.MOST_GAMES),
+    metavar="N",
+    help="Also play this number of games of both.",
 )
 @click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
-@bots_option("sensible where both have it, else greedy or random")
-@seed_option
-@jobs_option
+@options.bots_option("sensible where both have it, else greedy or random")
+@options.seed_option
+@options.jobs_option
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page.")
-@output_option("text", "json", "html")
+@options.output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
     overlays: tuple[str, ...],
@@ -131,7 +127,7 @@ def command(
     if each and not games:
         raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
     if report is not None:
-        can_be_written(report)
+        options.can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
     told = played if done else None
@@ -161,27 +157,25 @@ def command(
 
 
 def _compared(sides: _Sides) -> Comparison:
-    from interpreter.cli.options import players_for
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import sides_of
 
     a, b = sides_of(*sides.names, sides.overlays)
     if sides.players is not None:
-        (a, _), (b, _) = players_for(a, sides.players), players_for(b, sides.players)
+        (a, _), (b, _) = options.players_for(a, sides.players), options.players_for(b, sides.players)
     return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
 
 
-def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Json]:
     return {**_known(a, given, b), **_known(b, given, a)}
 
 
-def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
+def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
     from interpreter.base.suggest import did_you_mean
-    from interpreter.cli.options import settings_given
 
-    typed = settings_given(ruleset, given)
+    typed = options.settings_given(ruleset, given)
     for key in typed:
         if not ruleset.has_setting(key) and not other.has_setting(key):
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
@@ -197,7 +191,6 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
-    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
@@ -207,21 +200,21 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.pages.comparison import Played
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
-    (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
-    start, name = seed_for(games.seed), games.bots or bots_for_all(a, b)
-    given = settings_given(a, sides.settings)
+    (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
+    start, name = options.seed_for(games.seed), games.bots or bots_for_all(a, b)
+    given = options.settings_given(a, sides.settings)
     for side in (a, b):
-        bots_for(side, number, name)
+        options.bots_for(side, number, name)
         _check(side, number, own_settings(side, given))
     known = _known_to_both(a, b, sides.settings)
     found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
     plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
-    seeds, alone = range(start, start + games.count), alone_for(games.jobs)
+    seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
     done = _gathered(
         "pairs of games",
         games.count,
-        lambda stopped: pairs(plan, found, seeds, crew_for(games.jobs, games.count), alone, stopped),
+        lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
     )
     done.sort(key=lambda pair: pair.seed)
     singly: list[Alone] = []
@@ -231,7 +224,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
         singly = _gathered(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, seeds, crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: one_at_a_time(plan, found, seeds, options.crew_for(games.jobs, count), alone, stopped),
         )
     which = f"seeds {start} to {start + games.count - 1}"
     if len(done) < games.count:
@@ -241,7 +234,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
 
 
-def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
+def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
     """A game can be played with these settings, as far as its rules look at them."""
     try:
         ruleset.new_game(players, settings=settings)
@@ -268,7 +261,7 @@ def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Itera
 # --- data
 
 
-def _data_of(played: Played) -> dict[str, Any]:
+def _data_of(played: Played) -> dict[str, Json]:
     from interpreter.compare.divergence import causes
 
     fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
@@ -291,23 +284,23 @@ def _data_of(played: Played) -> dict[str, Any]:
     }
 
 
-def _alone(each: Alone) -> dict[str, Any]:
+def _alone(each: Alone) -> dict[str, Json]:
     if each.why:
         return {"path": each.path, "why_not": each.why}
     when = {"choices": _rounded(each.choices), "round": _rounded(each.round)} if each.partings else {}
     return {"path": each.path, "games": len(each.partings), "share": _rounded(each.share), **when}
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: Json) -> Json:
     """JSON has no number without end."""
     if not isinstance(value, float):
         return value
     return round(value, 4) if isfinite(value) else None
 
 
-def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
     graph = comparison.graph
-    data: dict[str, Any] = {
+    data: dict[str, Json] = {
         "a": names[0],
         "b": names[1],
         "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],

@@ -3,12 +3,13 @@ rules play reaches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import output_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import counted
 
@@ -55,7 +56,7 @@ SINGULAR = {
     help="Play this number of games to find the rules that play exercises.",
 )
 @click.option("--html", "page", metavar="FILE", help="Write a page with every statement and its implementation.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     named: str | None,
     rulebook: str | None,
@@ -149,13 +150,12 @@ def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
-    from interpreter.cli.options import loaded
     from interpreter.reading.files import nearby_ids, shelf_for
     from interpreter.testing.coverage import own_rulebooks, rulebooks_of
 
     shelf = shelf_for(None)
     if ruleset is not None:
-        own = loaded(ruleset)
+        own = options.loaded(ruleset)
         books = rulebooks_of(own.shelf, [own])
         if rulebook is None:
             mine = own_rulebooks(own.shelf)
@@ -163,7 +163,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     else:
         books = rulebooks_of(shelf)
     if rulebook is not None and rulebook not in books and ruleset is None:
-        for own in map(loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
+        for own in map(options.loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
             books = {**rulebooks_of(own.shelf, [own]), **books}
     if rulebook is None:
         return books
@@ -189,7 +189,7 @@ def _counts(coverage: Coverage) -> dict[str, int | None]:
     }
 
 
-def _json(coverage: Coverage, played: Reached | None) -> dict[str, Any]:
+def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
     return {
         "rulebook": coverage.rulebook,
         "rulesets": list(coverage.rulesets),
@@ -208,7 +208,7 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Any]:
     }
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
+def _citation(citation: Citation) -> dict[str, Json]:
     return {
         "section": citation.section,
         "name": citation.name,

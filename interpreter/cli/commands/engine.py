@@ -8,14 +8,14 @@ import sys
 import click
 
 from interpreter import __version__
-from interpreter.cli.options import loaded, overlays_option, ruleset_argument
+from interpreter.cli import options
 
 __all__ = ["command"]
 
 
 @click.command("engine")
-@ruleset_argument
-@overlays_option
+@options.ruleset_argument
+@options.overlays_option
 def command(ruleset: str, overlays: tuple[str, ...]) -> None:
     """Answers requests on stdin with lines on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` has all
     methods. It ends where stdin ends, or with `quit`.
@@ -27,7 +27,7 @@ def command(ruleset: str, overlays: tuple[str, ...]) -> None:
     """
     from interpreter.protocol.engine_server import serve
 
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     # streams of its own: what anything else prints goes to stderr
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace", newline="\n")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")

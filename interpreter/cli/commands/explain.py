@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.base.messages import frame
-from interpreter.cli.options import (
-    kept_game,
-    language_for,
-    language_option,
-    loaded,
-    output_option,
-    overlays_option,
-    read_log,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, say, styled
 from interpreter.language.types import SEAT
 
@@ -33,9 +25,9 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 @click.command("explain")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("name", metavar="NAME|NUMBER|MOVE")
-@overlays_option
-@language_option
-@output_option("text", "json")
+@options.overlays_option
+@options.language_option
+@options.output_option("text", "json")
 def command(where: str, name: str, overlays: tuple[str, ...], language: str, output: str) -> None:
     """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a standing rule, a setting, an
     interpretation, any other declaration, or the id of a statement.
@@ -59,16 +51,16 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     from interpreter.cli.failures import refused
     from interpreter.explain.cross_reference import explain
 
-    kept = kept_game(where, **{"with": overlays})
+    kept = options.kept_game(where, **{"with": overlays})
     if kept is not None:
-        language = language_for(kept.ruleset, language)
+        language = options.language_for(kept.ruleset, language)
     if kept is not None and _NUMBER.fullmatch(name):
         _line(where, name, output, language)
         return
     if kept is not None and _is_move(kept, name):
         _move(kept, name, output, language)
         return
-    found = kept.ruleset if kept is not None else loaded(where, overlays)
+    found = kept.ruleset if kept is not None else options.loaded(where, overlays)
     try:
         explanations = explain(found, name)
     except LookupError as error:
@@ -91,7 +83,7 @@ def _line(where: str, number: str, output: str, language: str) -> None:
     from interpreter.explain.provenance import account_of
     from interpreter.play.game_records import ruleset_of
 
-    kept = read_log(where.rpartition("@")[0] or where)
+    kept = options.read_log(where.rpartition("@")[0] or where)
     try:
         account = account_of(ruleset_of(kept), kept, number, language)
     except LookupError as error:

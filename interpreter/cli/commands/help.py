@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, say
 
 __all__ = ["command"]
@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 @click.command("help")
 @click.argument("code", required=False)
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(code: str | None, output: str) -> None:
     """Show the page of an error CODE, or list all codes.
 

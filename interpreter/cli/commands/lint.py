@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.lint.checks import Compositions
+    from interpreter.lint.compositions import Compositions
     from interpreter.reading.files import Document
 
 __all__ = ["command"]
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option("--all", "every", is_flag=True, help="Without arguments: check all rulesets, including the shipped ones.")
 @click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
 @click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
-@output_option("text", "json", "github")
+@options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
     """Find code that is correct but could be better: duplicate rules (L001, L002), layers, conditions and readings
     without effect (L003 to L005), rules without a citation (L006) or a scenario (L010), magic numbers (L007), links
@@ -49,7 +49,8 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     from interpreter.base.cycles import no_search
     from interpreter.cli.commands.validate import own_files
     from interpreter.engine.cache import kept_trees
-    from interpreter.lint.checks import compositions, lint
+    from interpreter.lint.checks import lint
+    from interpreter.lint.compositions import compositions
     from interpreter.reading.files import shelf_for
 
     _check_codes((*off, *error))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(output: str) -> None:
     """List the available rulesets: those shipped, those of installed packages and of the folders in REGELWERK_PATH, and
     those in the current folder.
@@ -44,7 +44,10 @@ def command(output: str) -> None:
         say(line)
 
 
-def _row(shelf: Shelf, id: str) -> dict[str, Any] | None:
+_Row = TypedDict("_Row", {"id": str, "family": str, "players": tuple[int, int], "from": str, "title": str})
+
+
+def _row(shelf: Shelf, id: str) -> _Row | None:
     """A ruleset as far as its files tell; one that cannot be read is named on stderr."""
     from interpreter.base.paths import sources
 
@@ -57,7 +60,7 @@ def _row(shelf: Shelf, id: str) -> dict[str, Any] | None:
     return _about(shelf, document, origin)
 
 
-def _row_here(id: str) -> dict[str, Any] | None:
+def _row_here(id: str) -> _Row | None:
     """One of the current folder, which need not be meant as one: where it cannot be read, nothing is said of it."""
     from interpreter.engine.ruleset import find
 
@@ -65,7 +68,7 @@ def _row_here(id: str) -> dict[str, Any] | None:
     return _about(shelf, document, document.path.as_posix()) if document is not None else None
 
 
-def _about(shelf: Shelf, document: Document, origin: str) -> dict[str, Any]:
+def _about(shelf: Shelf, document: Document, origin: str) -> _Row:
     from interpreter.reading.compose import word
     from interpreter.reading.ruleset_files import files_of, players_of
 
@@ -73,12 +76,12 @@ def _about(shelf: Shelf, document: Document, origin: str) -> dict[str, Any]:
     return {
         "id": document.id,
         "family": word(document.root.get("family")),
-        "players": [players.low, players.high],
+        "players": (players.low, players.high),
         "from": origin,
         "title": word(document.root.get("title"), document.id),
     }
 
 
-def _range(players: list[int]) -> str:
+def _range(players: tuple[int, int]) -> str:
     low, high = players
     return str(low) if low == high else f"{low}–{high}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import kept_game, loaded, output_option, overlays_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.command("map")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("file", required=False)
-@overlays_option
+@options.overlays_option
 @click.option(
     "--stats", is_flag=True, help="Print figures instead of a picture: degrees, distances, bridges, cheapest networks."
 )
@@ -32,7 +32,7 @@ __all__ = ["command"]
     metavar="N",
     help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
 )
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
 ) -> None:
@@ -54,7 +54,7 @@ def command(
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
     suffix = _suffix(file)
-    kept = kept_game(where, **{"with": overlays})
+    kept = options.kept_game(where, **{"with": overlays})
     if stats:
         from interpreter.engine.views import measured
 
@@ -80,7 +80,7 @@ def _suffix(file: str | None) -> str:
 def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:
     from interpreter.drawing.picture import unplayed
 
-    return unplayed(loaded(where, overlays))
+    return unplayed(options.loaded(where, overlays))
 
 
 def _draw(game: Game, file: str | None, suffix: str) -> None:
@@ -123,14 +123,49 @@ def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
         _tell(title, graph, data)
 
 
-def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
+class _First(TypedDict):
+    """The cheapest network from a node that was found."""
+
+    length: int
+    exact: bool
+    nodes: list[str]
+
+
+class _Row(TypedDict):
+    """A node: its links, the mean and longest of its shortest ways, and all of them by their ends."""
+
+    name: str
+    links: int
+    mean: float | None
+    farthest: int | None
+    first: _First
+    distances: dict[str, int | None]
+
+
+Bridge = TypedDict("Bridge", {"from": str, "to": str, "length": int})
+
+
+class _Data(TypedDict):
+    """A graph in numbers."""
+
+    nodes: int
+    links: int
+    parts: int
+    length: str | None
+    total: int
+    first: int
+    bridges: list[Bridge]
+    rows: list[_Row]
+
+
+def _data(graph: GraphDecl, figures: Figures, first: int) -> _Data:
     from interpreter.language.directed_links import ways_of
 
     names = [node.name for node in graph.nodes]
     lengths = [0] * len(graph.links)
     for way in reversed(ways_of(graph)):  # of both directions, that from the first node
         lengths[way.link] = way.length
-    rows = []
+    rows: list[_Row] = []
     for node, name in enumerate(names):
         others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
         reached = [far for far in others.values() if far is not None]
@@ -164,7 +199,7 @@ def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
     }
 
 
-def _tell(title: str, graph: GraphDecl, data: dict[str, Any]) -> None:
+def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
     rows = data["rows"]
     say(styled(title, bold=True))
     mean = f", {2 * data['links'] / data['nodes']:.1f} at each {graph.node}" if data["nodes"] else ""

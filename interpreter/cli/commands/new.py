@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -88,7 +88,9 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
 # --- what is asked for
 
 
-def _asked(question: str, *, missing: str, type: click.ParamType[Any] | None = None, default: str | None = None) -> str:
+def _asked(
+    question: str, *, missing: str, type: click.ParamType[object] | None = None, default: str | None = None
+) -> str:
     """An answer from the terminal; where nobody is there, what is missing."""
     if not _somebody_is_there():
         raise click.UsageError(f"{missing} is missing, and nobody is there to be asked")

@@ -9,21 +9,7 @@ import click
 
 from interpreter.base.messages import frame
 from interpreter.base.plurals import counted
-from interpreter.cli.options import (
-    bots_for,
-    bots_option,
-    kept_game,
-    language_for,
-    language_option,
-    loaded,
-    overlays_option,
-    players_for,
-    players_option,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
@@ -36,14 +22,14 @@ __all__ = ["command"]
 
 @click.command("play")
 @click.argument("where", metavar="RULESET|LOG[@N]")
-@overlays_option
-@players_option
+@options.overlays_option
+@options.players_option
 @click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Your seat.  [default: 1]")
-@seed_option
-@settings_option
-@bots_option()
+@options.seed_option
+@options.settings_option
+@options.bots_option()
 @click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
-@language_option
+@options.language_option
 def command(
     where: str,
     overlays: tuple[str, ...],
@@ -72,17 +58,17 @@ def command(
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
-    kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
+    kept = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     here = (kept.ruleset, kept.table.seats) if kept is not None else None
-    found, number = here or players_for(loaded(where, overlays), players)
-    language = language_for(found, language)
+    found, number = here or options.players_for(options.loaded(where, overlays), players)
+    language = options.language_for(found, language)
     if seat > number:
         raise click.BadParameter(
             f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}", param_hint="--seat"
         )
-    start = kept.origin["seed"] if kept is not None else seed_for(seed)
-    given = {} if kept is not None else settings_for(found, number, settings)
-    table = bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
+    start = kept.origin["seed"] if kept is not None else options.seed_for(seed)
+    given = {} if kept is not None else options.settings_for(found, number, settings)
+    table = options.bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
     header = frame(
         language,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.cli.options import output_option, read_log
+from interpreter.base.plain_data import Json
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ __all__ = ["command"]
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--ruleset", metavar="RULESET", help="Use this ruleset instead of the one that the log names.")
 @click.option("--numbers", is_flag=True, help="Print the game with the line numbers that `explain` takes.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
     """Replay the saved game in LOG and check each choice and each digest.
 
@@ -35,7 +36,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
     from interpreter.engine.views import numbered_lines
     from interpreter.play.game_records import Difference, play_again, ruleset_of, unknown_settings
 
-    kept = read_log(log)
+    kept = options.read_log(log)
     found = ruleset_of(kept, ruleset)
     changed = kept.header.get("digest") != found.digest
     if found.id != kept.header["ruleset"]:
@@ -64,7 +65,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
 
 
-def _numbered(number: str, line: Line) -> dict[str, Any]:
+def _numbered(number: str, line: Line) -> dict[str, Json]:
     return {"number": number, "kind": line.kind, "name": line.name, "text": line.text}
 
 

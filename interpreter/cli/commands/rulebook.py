@@ -6,14 +6,7 @@ from pathlib import Path
 
 import click
 
-from interpreter.cli.options import (
-    loaded,
-    overlays_option,
-    players_for,
-    ruleset_argument,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import notice
 
 __all__ = ["command"]
@@ -22,13 +15,13 @@ SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "ma
 
 
 @click.command("rulebook")
-@ruleset_argument
+@options.ruleset_argument
 @click.argument("file", required=False)
-@overlays_option
+@options.overlays_option
 @click.option(
     "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Number of players that the book is for."
 )
-@settings_option
+@options.settings_option
 @click.option(
     "-o", "--output", type=click.Choice(["html", "markdown"]), help="Output format.  [default: as FILE ends; markdown]"
 )
@@ -58,11 +51,11 @@ def command(
     from interpreter.pages.rulebook import rulebook_of
 
     form = output or _form(file)
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     values = None
     if players is not None or settings:
-        played, number = players_for(found, players)
-        values = played.settings(settings_for(played, number, settings))
+        played, number = options.players_for(found, players)
+        values = played.settings(options.settings_for(played, number, settings))
         found = played if players is not None else found
     page = rulebook_of(found, players, values)
     text = html_of(page) if form == "html" else markdown_of(page)

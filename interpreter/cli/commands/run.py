@@ -6,28 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from errno import ENOENT
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from interpreter.base.messages import frame, listed_in
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
-from interpreter.cli.options import (
-    bots_for,
-    bots_option,
-    language_for,
-    language_option,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import as_json, board, nobody_reads, say, styled
 from interpreter.language.types import SEAT
 
@@ -41,18 +27,18 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 
 
 @click.command("run")
-@ruleset_argument
-@overlays_option
-@players_option
-@seed_option
-@settings_option
-@bots_option()
+@options.ruleset_argument
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
+@options.bots_option()
 @click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
-@language_option
-@output_option("text", "json")
+@options.language_option
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
@@ -77,11 +63,11 @@ def command(
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
-    found, number = players_for(loaded(ruleset, overlays), players)
-    language = language_for(found, language)
-    start = seed_for(seed)
-    given = settings_for(found, number, settings)
-    table = bots_for(found, number, bots)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    language = options.language_for(found, language)
+    start = options.seed_for(seed)
+    given = options.settings_for(found, number, settings)
+    table = options.bots_for(found, number, bots)
 
     def tell(entry: Line | BoardTable) -> None:
         try:
@@ -135,7 +121,7 @@ def _header(
     overlays: Sequence[str],
     players: int,
     seed: int,
-    settings: dict[str, Any],
+    settings: dict[str, Json],
     bots: Sequence[Bot],
     language: str,
 ) -> str:
@@ -174,7 +160,7 @@ def _source(line: Line) -> str:
     return f"   [{line.rule}{cites}]"
 
 
-def as_data(entry: Line | BoardTable) -> dict[str, Any]:
+def as_data(entry: Line | BoardTable) -> dict[str, Json]:
     """A line or a board for programs."""
     from interpreter.engine.views import BoardTable
 
@@ -208,7 +194,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     names = game.ruleset.model.key_names
     if output == "json":
         keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
-        data: dict[str, Any] = {
+        data: dict[str, Json] = {
             "kind": "result",
             "places": list(result.places),
             "winners": result.winners,

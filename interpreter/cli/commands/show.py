@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
 from interpreter.base.suggest import did_you_mean
-from interpreter.cli.options import (
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
@@ -34,9 +25,9 @@ COMPILED = ("ir", "wat")
 
 
 @click.command("show")
-@ruleset_argument
+@options.ruleset_argument
 @click.argument("name", metavar="[NAME]", required=False)
-@overlays_option
+@options.overlays_option
 @click.option("--layers", is_flag=True, help="Show each rule with its layers, uppermost first.")
 @click.option("--events", is_flag=True, help="Show the events of each phase and the triggers that handle them.")
 @click.option("--interpretations", is_flag=True, help="Show ambiguous rules, their readings and the chosen one.")
@@ -51,9 +42,9 @@ COMPILED = ("ir", "wat")
     help="Show the intermediate representation of the rules, or of the rule NAME, as built or after the pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
-@players_option
-@settings_option
-@output_option("text", "json")
+@options.players_option
+@options.settings_option
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     name: str | None,
@@ -88,16 +79,12 @@ def command(
         raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
         raise click.UsageError("the name of a rule goes with --ir and --wat")
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     if view in COMPILED:
         _tell_functions(found, players, settings, output, name, ir)
         return
-    make, tell = _views()[view] if policy is None else (partial(_policy, name=policy), _tell_policy)
-    data = make(found)
-    if output == "json":
-        as_json(data)
-    else:
-        tell(data)
+    show = _views()[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
+    show(found, output)
 
 
 def _tell_functions(
@@ -116,8 +103,8 @@ def _tell_functions(
         known = ", ".join(f"`{each}`" for each in names)
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
-    ruleset, people = players_for(ruleset, players)
-    table = ruleset.table(people, ruleset.settings(settings_for(ruleset, people, given)))
+    ruleset, people = options.players_for(ruleset, players)
+    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, given)))
     builder, forms = module_forms(ruleset, table)
     last = names[-1] if ir is None else ir or BUILT
     functions = {**forms[BUILT], **forms[last]}
@@ -139,22 +126,57 @@ def _tell_functions(
         say("\n\n".join(texts.values()))
 
 
-def _views() -> dict[str | None, tuple[Callable[[Ruleset], Any], Callable[[Any], None]]]:
-    """For each view what makes its data, and what tells them as text."""
+Data = TypeVar("Data")
+View = Callable[["Ruleset", str], None]
+
+
+def _view(data_of: Callable[[Ruleset], Data], tell: Callable[[Data], None]) -> View:
+    """A view of a ruleset: what makes its data, and what tells them as text."""
+
+    def show(ruleset: Ruleset, output: str) -> None:
+        data = data_of(ruleset)
+        as_json(data) if output == "json" else tell(data)
+
+    return show
+
+
+def _views() -> dict[str | None, View]:
     return {
-        None: (_parts, _tell_parts),
-        "layers": (_layers, _tell_layers),
-        "events": (_events, _tell_events),
-        "interpretations": (_interpretations, _tell_interpretations),
-        "chance": (_chance, _tell_chance),
-        "passes": (_passes, _tell_passes),
+        None: _view(_parts, _tell_parts),
+        "layers": _view(_layers, _tell_layers),
+        "events": _view(_events, _tell_events),
+        "interpretations": _view(_interpretations, _tell_interpretations),
+        "chance": _view(_chance, _tell_chance),
+        "passes": _view(_passes, _tell_passes),
     }
 
 
 # --- what it is made of
 
 
-def _parts(ruleset: Ruleset) -> dict[str, Any]:
+class _File(TypedDict):
+    kind: str
+    id: str
+    file: str
+
+
+class _Parts(TypedDict):
+    """Parts of a ruleset: its files, and for each declaration the files that have it."""
+
+    ruleset: str
+    title: str
+    about: str
+    family: str
+    players: tuple[int, int]
+    takes: dict[str, str]
+    rulebooks: list[str]
+    provenance: dict[str, str]
+    digest: str
+    files: list[_File]
+    sections: dict[str, dict[str, list[str]]]
+
+
+def _parts(ruleset: Ruleset) -> _Parts:
     composition = ruleset.composition
     sections = {
         section: {name: [entry.file for entry in layers] for name, layers in names.items()}
@@ -166,7 +188,7 @@ def _parts(ruleset: Ruleset) -> dict[str, Any]:
         "title": composition.title,
         "about": composition.about,
         "family": composition.family,
-        "players": [composition.players.low, composition.players.high],
+        "players": (composition.players.low, composition.players.high),
         "takes": {str(number): overlay for number, overlay in composition.players.overlays},
         "rulebooks": list(composition.rulebooks),
         "provenance": composition.provenance,
@@ -176,7 +198,7 @@ def _parts(ruleset: Ruleset) -> dict[str, Any]:
     }
 
 
-def _tell_parts(data: dict[str, Any]) -> None:
+def _tell_parts(data: _Parts) -> None:
     low, high = data["players"]
     say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
     say(f"family {data['family']}, {low} to {high} players")
@@ -199,7 +221,7 @@ def _heading(text: str) -> None:
     say(styled(text, bold=True))
 
 
-def _table(columns: tuple[str, ...], rows: Iterable[Any]) -> None:
+def _table(columns: tuple[str, ...], rows: Iterable[Sequence[object]]) -> None:
     for line in aligned(columns, rows, "  ")[1:]:
         say(line)
 
@@ -207,7 +229,25 @@ def _table(columns: tuple[str, ...], rows: Iterable[Any]) -> None:
 # --- layers
 
 
-def _layers(ruleset: Ruleset) -> list[dict[str, Any]]:
+class _Layer(TypedDict):
+    layer: int
+    file: str
+    covers: str | None
+    part: str | None
+    when: str | None
+    cites: list[str]
+    place: str
+
+
+class _Layered(TypedDict):
+    """A rule and its layers, uppermost first."""
+
+    rule: str
+    form: str
+    layers: list[_Layer]
+
+
+def _layers(ruleset: Ruleset) -> list[_Layered]:
     return [
         {
             "rule": rule.name,
@@ -229,7 +269,7 @@ def _layers(ruleset: Ruleset) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_layers(data: list[dict[str, Any]]) -> None:
+def _tell_layers(data: list[_Layered]) -> None:
     for rule in data:
         say(f"{styled(rule['rule'], bold=True)} ({rule['form']})")
         rows = []
@@ -242,13 +282,25 @@ def _tell_layers(data: list[dict[str, Any]]) -> None:
 # --- events
 
 
-def _events(ruleset: Ruleset) -> list[dict[str, Any]]:
-    """For each event and phase: whether it can occur there, and which case of which trigger hears it."""
+class _InPhase(TypedDict):
+    occurs: bool
+    cases: dict[str, str]
+
+
+class _Heard(TypedDict):
+    """An event: by phase whether it can occur there, and which case of which trigger hears it."""
+
+    event: str
+    file: str
+    phases: dict[str, _InPhase]
+
+
+def _events(ruleset: Ruleset) -> list[_Heard]:
     model, reach = ruleset.model, ruleset.program.reach
-    found = []
+    found: list[_Heard] = []
     for event in model.events.values():
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
-        phases = {}
+        phases: dict[str, _InPhase] = {}
         for phase in model.phases:
             facts = reach.phase_facts.get(phase)
             cases = {trigger.name: _case(trigger, phase) for trigger in triggers}
@@ -272,7 +324,7 @@ def _case(trigger: CheckedTrigger, phase: str) -> str | None:
     return "otherwise" if len(trigger.cases) > 1 else "always"
 
 
-def _tell_events(data: list[dict[str, Any]]) -> None:
+def _tell_events(data: list[_Heard]) -> None:
     """A dot where the event cannot occur; a dash where it can and nothing hears it."""
     phases = list(data[0]["phases"]) if data else []
     rows = []
@@ -289,7 +341,22 @@ def _tell_events(data: list[dict[str, Any]]) -> None:
 # --- policies
 
 
-def _policy(ruleset: Ruleset, name: str) -> list[dict[str, Any]]:
+class _PolicyLine(TypedDict):
+    name: str | None
+    place: str
+    text: str
+
+
+class _Way(TypedDict):
+    """The lines of a policy for a decision, as layers left them."""
+
+    decision: str
+    when: str | None
+    cites: list[str]
+    lines: list[_PolicyLine]
+
+
+def _policy(ruleset: Ruleset, name: str) -> list[_Way]:
     """The lines of a policy for each decision, as layers left them. Parts with a condition stand first."""
     from interpreter.bots.registry import policies_for
 
@@ -327,7 +394,7 @@ def _on_one_line(span: Span) -> str:
     return " ".join(span.text.split())
 
 
-def _tell_policy(data: list[dict[str, Any]]) -> None:
+def _tell_policy(data: list[_Way]) -> None:
     for way in data:
         say(styled(way["decision"], bold=True) + (f" when {way['when']}" if way["when"] else ""))
         _table(("", "", ""), ((line["name"] or "", line["place"], line["text"]) for line in way["lines"]))
@@ -336,7 +403,15 @@ def _tell_policy(data: list[dict[str, Any]]) -> None:
 # --- interpretations and chance
 
 
-def _interpretations(ruleset: Ruleset) -> list[dict[str, Any]]:
+class _Doubt(TypedDict):
+    name: str
+    answers: list[str]
+    default: str
+    readings: dict[str, str]
+    place: str
+
+
+def _interpretations(ruleset: Ruleset) -> list[_Doubt]:
     return [
         {
             "name": doubt.name,
@@ -349,7 +424,7 @@ def _interpretations(ruleset: Ruleset) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_interpretations(data: list[dict[str, Any]]) -> None:
+def _tell_interpretations(data: list[_Doubt]) -> None:
     for doubt in data:
         answers = f" ({', '.join(doubt['answers'])})" if doubt["answers"] else ""
         say(f"{styled(doubt['name'], bold=True)}{answers}  {doubt['place']}")
@@ -360,7 +435,7 @@ def _tell_interpretations(data: list[dict[str, Any]]) -> None:
         _table(("", "", ""), rows)
 
 
-def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
+def _chance(ruleset: Ruleset) -> list[dict[str, str]]:
     from interpreter.engine.scripted_outcomes import chance_types
 
     return [
@@ -369,16 +444,24 @@ def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_chance(data: list[dict[str, Any]]) -> None:
+def _tell_chance(data: list[dict[str, str]]) -> None:
     for line in aligned(("name", "does", "of"), [(row["name"], row["does"], row["of"]) for row in data]):
         say(line)
 
 
-def _passes(ruleset: Ruleset) -> dict[str, Any]:
+_Ran = TypedDict("_Ran", {"pass": str, "cpu_ms": float})
+
+
+class _Passes(TypedDict):
+    ruleset: str
+    passes: list[_Ran]
+
+
+def _passes(ruleset: Ruleset) -> _Passes:
     """The passes that make the ruleset of its files, run once more, with their CPU times in milliseconds."""
     from interpreter.engine.pipeline import Pass, examine
 
-    ran: list[dict[str, Any]] = []
+    ran: list[_Ran] = []
 
     def timed(each: Pass, seconds: float) -> None:
         ran.append({"pass": each.name, "cpu_ms": round(1000 * seconds, 1)})
@@ -387,6 +470,6 @@ def _passes(ruleset: Ruleset) -> dict[str, Any]:
     return {"ruleset": ruleset.id, "passes": ran}
 
 
-def _tell_passes(data: dict[str, Any]) -> None:
+def _tell_passes(data: _Passes) -> None:
     for line in aligned(("pass", "CPU ms"), [(each["pass"], each["cpu_ms"]) for each in data["passes"]]):
         say(line)

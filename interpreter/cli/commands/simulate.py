@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.base.plurals import counted, stacked
+from interpreter.cli import options
 from interpreter.cli.failures import refused, words_of
-from interpreter.cli.options import (
-    MOST_GAMES,
-    alone_for,
-    bots_for,
-    bots_option,
-    can_be_written,
-    crew_for,
-    jobs_option,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    ruleset_argument,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED
 
@@ -38,7 +20,8 @@ if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.simulate.checkpoint import Journal
     from interpreter.simulate.simulation import Row
-    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.summary import Curve, Report, Thing
+    from interpreter.simulate.totals import SpreadData, Totals
     from interpreter.simulate.workers import Crew, Plan
 
 __all__ = ["command"]
@@ -47,16 +30,16 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("simulate")
-@ruleset_argument
-@overlays_option
+@options.ruleset_argument
+@options.overlays_option
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of games."
+    "-n", "--games", type=click.IntRange(1, options.MOST_GAMES), default=100, show_default=True, help="Number of games."
 )
-@players_option
-@seed_option
-@settings_option
-@bots_option()
-@jobs_option
+@options.players_option
+@options.seed_option
+@options.settings_option
+@options.bots_option()
+@options.jobs_option
 @click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` starts one on this machine.")
 @click.option("--rows", type=_FILE, metavar="FILE", help="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
 @click.option("--seats", type=_FILE, metavar="FILE", help="Write a row for each seat and round, in the same formats.")
@@ -68,7 +51,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--round-robin", metavar="NAMES", help="Run a tournament of bots and rate them.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
@@ -111,20 +94,20 @@ def command(
     from interpreter.simulate.workers import Plan
 
     crew = _crew(jobs, cluster, games)
-    found, number = players_for(loaded(ruleset, overlays), players)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
-    given = settings_for(found, number, settings)
+    given = options.settings_for(found, number, settings)
     if round_robin is not None:
         if bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
         from interpreter.cli.tournament import round_robin as play
 
-        alone = alone_for(jobs) if cluster is None else 0.0
+        alone = options.alone_for(jobs) if cluster is None else 0.0
         play(ruleset, overlays, found, number, round_robin, games, start, given, crew, alone, output)
         return
-    table = bots_for(found, number, bots)
+    table = options.bots_for(found, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
     spec = bots or default_bots(found)
@@ -134,13 +117,20 @@ def command(
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
     began = monotonic()
-    totals, lost = _play(plan, found, (left, crew, alone_for(jobs) if cluster is None else 0.0), journal, done)
+    totals, lost = _play(plan, found, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
     took = monotonic() - began
     done.sort(key=lambda row: row.seed)
     for row in done:
         totals.add(found.model.measures, row)
-    about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
-    data = {**about, **summed_up(found, names, totals), "wall_seconds": round(took, 6)}
+    data: Report = {
+        "ruleset": found.id,
+        "overlays": list(overlays),
+        "players": number,
+        "seed": start,
+        "settings": given,
+        **summed_up(found, names, totals),
+        "wall_seconds": round(took, 6),
+    }
     try:
         if done:  # else what was written before may stay
             _write(found, names, done, rows, seats)
@@ -176,7 +166,7 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
             raise click.UsageError(str(error)) from None
         except (RowsUnavailable, ChartsUnavailable) as error:
             raise click.ClickException(str(error)) from None
-        can_be_written(path)
+        options.can_be_written(path)
     if rows is not None and seats is not None and rows.suffix.lower() != ".duckdb" and _same(rows, seats):
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
 
@@ -192,7 +182,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     if resume and path is None:
         raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
     kept = seed_of(path) if resume and seed is None and path is not None else None
-    return seed_for(seed) if kept is None else kept
+    return options.seed_for(seed) if kept is None else kept
 
 
 def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
@@ -216,7 +206,7 @@ def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextM
     """Start the worker processes; none if this process is enough. Processes that were asked for begin at once, while
     the ruleset is loaded."""
     if address is None:
-        found = crew_for(jobs, games)
+        found = options.crew_for(jobs, games)
         if jobs is None or found is None:
             return found
         return nullcontext(click.get_current_context().with_resource(found))
@@ -269,7 +259,7 @@ def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | 
         write_table(seats_table(ruleset, bots, done), seats, "seats")
 
 
-def _draw(title: str, data: dict[str, Any], path: Path) -> None:
+def _draw(title: str, data: Report, path: Path) -> None:
     if path.suffix.lower() == ".png":
         from interpreter.drawing.game_charts import charts_of, png_of
 
@@ -295,7 +285,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 # --- the summary
 
 
-def _text(data: dict[str, Any]) -> None:
+def _text(data: Report) -> None:
     from interpreter.simulate.summary import together
 
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
@@ -332,7 +322,7 @@ def _text(data: dict[str, Any]) -> None:
         _things(names, data["tables"])
 
 
-def _measures(measures: dict[str, Any], players: int) -> None:
+def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: int) -> None:
     """One value in all, or one for each player: the mean of each."""
     rows = []
     for name, found in measures.items():
@@ -344,7 +334,7 @@ def _measures(measures: dict[str, Any], players: int) -> None:
         say(line)
 
 
-def _curve(name: str, curve: list[dict[str, Any]]) -> None:
+def _curve(name: str, curve: list[Curve]) -> None:
     """By round, as far as half of the games come: what is left of them later says little."""
     most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
     rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
@@ -359,7 +349,7 @@ def _curve(name: str, curve: list[dict[str, Any]]) -> None:
             say(line)
 
 
-def _things(names: list[str], tables: dict[str, Any]) -> None:
+def _things(names: list[str], tables: Mapping[str, list[Thing]]) -> None:
     """A line for each thing: how often it was met, what share of the win its owners had, and a mean for each table."""
     first = tables[names[0]]
     head = ", ".join(first[0]["of"]).replace("_", " ")

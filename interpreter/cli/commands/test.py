@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli.options import (
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -45,11 +36,11 @@ __all__ = ["command"]
     "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
 )
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
-@overlays_option
-@players_option
-@seed_option
-@settings_option
-@output_option("text", "json")
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
+@options.output_option("text", "json")
 def command(
     targets: tuple[str, ...], text: str | None, every: bool, record: bool, output: str, **recording: Any
 ) -> None:
@@ -123,10 +114,10 @@ def _record(
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
-    found, number = players_for(loaded(ruleset, overlays), players)
-    given = settings_for(found, number, settings)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    given = options.settings_for(found, number, settings)
     stacked = tuple(id for id in found.overlays if id in overlays or id.partition("/")[2] in overlays)
-    game = found.new_game(number, seed_for(seed), given)
+    game = found.new_game(number, options.seed_for(seed), given)
     with redirect_stdout(sys.stderr):
         text = record(Recording(game, given, stacked), sys.stdin, path, name, "en")
     if path is None:
@@ -204,7 +195,7 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
     )
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome) -> dict[str, Json]:
     scenario = outcome.scenario
     return {
         "name": scenario.name,
@@ -217,7 +208,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
+def _failure(failure: Failure) -> dict[str, Json]:
     place = str(failure.span) if failure.span is not None else None
     compared = [{"what": pair.what, "expected": pair.expected, "actual": pair.actual} for pair in failure.compared]
     return {"message": failure.message, "place": place, "notes": list(failure.notes), "compared": compared}

@@ -6,18 +6,7 @@ import json
 
 import click
 
-from interpreter.cli.options import (
-    kept_game,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say
 
 __all__ = ["command"]
@@ -26,11 +15,11 @@ __all__ = ["command"]
 @click.command("try")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("expression", metavar="EXPR")
-@overlays_option
-@players_option
-@seed_option
-@settings_option
-@output_option("text", "json")
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
+@options.output_option("text", "json")
 def command(
     where: str,
     expression: str,
@@ -51,13 +40,13 @@ def command(
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.engine.queries import value_of
 
-    kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
+    kept = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     if kept is not None:
         game = kept
     else:
-        found, number = players_for(loaded(where, overlays), players)
-        start = seed_for(seed)
-        game = found.new_game(number, start, settings_for(found, number, settings))
+        found, number = options.players_for(options.loaded(where, overlays), players)
+        start = options.seed_for(seed)
+        game = found.new_game(number, start, options.settings_for(found, number, settings))
     try:
         value, type_ = value_of(game.table, game.state, expression)
     except RulesetError as error:  # what is wrong with the expression is wrong usage

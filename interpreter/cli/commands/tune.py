@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import (
-    jobs_option,
-    loaded,
-    output_option,
-    overlays_option,
-    players_for,
-    players_option,
-    seed_for,
-    seed_option,
-    settings_for,
-    settings_option,
-)
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -35,10 +25,10 @@ __all__ = ["command"]
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
 @click.option("--for", "ruleset", metavar="RULESET", required=True, help="The ruleset that it plays.")
-@overlays_option
-@players_option
-@seed_option
-@settings_option
+@options.overlays_option
+@options.players_option
+@options.seed_option
+@options.settings_option
 @click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
 @click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
 @click.option(
@@ -59,8 +49,8 @@ __all__ = ["command"]
     "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that judge the outcome."
 )
 @click.option("--write", is_flag=True, help="Change the file, if the outcome is better.")
-@jobs_option
-@output_option("text", "json")
+@options.jobs_option
+@options.output_option("text", "json")
 def command(
     policy: str,
     ruleset: str,
@@ -94,9 +84,9 @@ def command(
     from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
     from interpreter.simulate.workers import cores, processes
 
-    found, number = players_for(loaded(ruleset, overlays), players)
-    start = seed_for(seed)
-    given = settings_for(found, number, settings)
+    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    start = options.seed_for(seed)
+    given = options.settings_for(found, number, settings)
     chosen = _policy(policy, policies_for(found))
     weights = _weights(chosen, only)
     try:
@@ -106,7 +96,7 @@ def command(
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
     question = Question(name, overlays, number, policy, against or policy, tuple(given.items()))
     workers = min(jobs or cores(), population)
-    plan: dict[str, Any] = {"seed": start, "games": games, "generations": generations, "population": population}
+    plan = {"seed": start, "games": games, "generations": generations, "population": population}
     from interpreter.cli.progress import interruptible
     from interpreter.simulate.tuning import APART, by_workers, in_turn
 
@@ -194,7 +184,7 @@ def _text(
 
 def _data(
     ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
         "ruleset": ruleset,

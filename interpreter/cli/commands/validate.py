@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.base.plurals import counted
-from interpreter.cli.options import output_option, overlays_option
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ __all__ = ["annotate", "command", "own_files"]
 
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
-@overlays_option
+@options.overlays_option
 @click.option("--all", "every", is_flag=True, help="Without arguments: check all files, including the shipped ones.")
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
-@output_option("text", "json", "github")
+@options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
+from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ AT_LEAST = 3.0
 
 
 @click.command("verify")
-@ruleset_argument
-@overlays_option
+@options.ruleset_argument
+@options.overlays_option
 @click.option(
     "-n",
     "--games",
@@ -42,14 +43,14 @@ AT_LEAST = 3.0
 )
 @click.option("--players", "-p", metavar="N[,N]...", help="Numbers of players, separated by commas.  [default: all]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@settings_option
+@options.settings_option
 @click.option(
     "--write",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
     help="Write the scenarios to a new file in this folder.",
 )
-@output_option("text", "json")
+@options.output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
@@ -81,7 +82,7 @@ def command(
     from interpreter.testing.shrink import shrink
     from interpreter.testing.verify import Played
 
-    found = loaded(ruleset, overlays)
+    found = options.loaded(ruleset, overlays)
     numbers = _numbers(found, players)
     given = _settings(found, numbers, settings)
     played, told = Played(), []
@@ -140,17 +141,16 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Any]:
-    from interpreter.cli.options import settings_for
+def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:
 
     number = numbers[0] if numbers else ruleset.players.usual
-    return settings_for(ruleset.for_players(number), number, settings)
+    return options.settings_for(ruleset.for_players(number), number, settings)
 
 
 def _watched(
     ruleset: Ruleset,
     players: list[int],
-    settings: dict[str, Any],
+    settings: dict[str, Json],
     seed: int,
     games: int | None,
     seconds: float | None,
@@ -198,7 +198,7 @@ def _tell(finding: Finding, scenario: str | None) -> None:
     say()
 
 
-def _data(finding: Finding, scenario: str | None) -> dict[str, Any]:
+def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
     trouble, course = finding.trouble, finding.course
     return {
         "kind": trouble.kind,

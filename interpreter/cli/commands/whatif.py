@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
+from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.compare.counterfactual import AtOnce, Compared, Difference, DifferenceByRound
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
@@ -41,11 +43,16 @@ __all__ = ["command"]
     help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice. Repeatable.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of continuations."
+    "-n",
+    "--games",
+    type=click.IntRange(1, options.MOST_GAMES),
+    default=100,
+    show_default=True,
+    help="Number of continuations.",
 )
-@seed_option
-@bots_option("those of the log")
-@output_option("text", "json")
+@options.seed_option
+@options.bots_option("those of the log")
+@options.output_option("text", "json")
 def command(
     log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
 ) -> None:
@@ -66,11 +73,11 @@ def command(
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
-    kept = read_log(log)
+    kept = options.read_log(log)
     fork = _fork(log, kept, at, texts)
     for law in broken_laws(fork.changed(0)):
         notice(f"{law}: it is tried all the same")
-    start = seed_for(seed)
+    start = options.seed_for(seed)
     names = bots or _bots_of_log(fork.game.ruleset, kept)
     _table(fork.game.ruleset, names, kept)
     pairs = []
@@ -81,7 +88,7 @@ def command(
             tell(1)
     decision = fork.game.decision
     assert decision is not None
-    about = {
+    data: _Data = {
         "ruleset": fork.game.ruleset.id,
         "at": at,
         "decision": decision.name,
@@ -91,8 +98,9 @@ def command(
         "bots": names,
         "seed": start,
         "continuations": len(pairs),
+        "at_once": at_once(fork),
+        **compared(fork.game.ruleset, pairs),
     }
-    data = {**about, "at_once": at_once(fork), **compared(fork.game.ruleset, pairs)}
     if output == "json":
         as_json(data)
     else:
@@ -152,7 +160,23 @@ def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
 # --- the difference
 
 
-def _text(game: Game, data: dict[str, Any]) -> None:
+class _Data(Compared):
+    """Both continuations, and how they came about."""
+
+    ruleset: str
+    at: int
+    decision: str
+    by: int
+    changes: list[str]
+    instead_of: dict[str, Json] | None
+    bots: str
+    seed: int
+    continuations: int
+    at_once: AtOnce
+
+
+def _text(game: Game, data: _Data) -> None:
+    from interpreter.engine.decision import choice_text
 
     def who(seat: int) -> str:
         return game.ruleset.names.text(seat, SEAT)
@@ -163,7 +187,7 @@ def _text(game: Game, data: dict[str, Any]) -> None:
             bold=True,
         )
     )
-    instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
+    instead = f" instead of {choice_text(data['instead_of'])}" if data["instead_of"] is not None else ""
     say(f"changed: {'; '.join(data['changes'])}{instead}")
     before, after = data["at_once"]["options"]
     where = "options at the next decision" if data["instead_of"] is not None else "options there"
@@ -181,31 +205,32 @@ def _text(game: Game, data: dict[str, Any]) -> None:
     for seat, share in enumerate(data["share"]):
         rows.append(_row(f"wins of {who(seat)}, %", share, 100))
     for measure in game.ruleset.model.measures:
-        for each in data["measures"].get(measure.name, ()):
-            words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(each["of"])]
-            rows.append(_row(", ".join([measure.name.replace("_", " "), *words]), each))
+        for found in data["measures"].get(measure.name, ()):
+            words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(found["of"])]
+            rows.append(_row(", ".join([measure.name.replace("_", " "), *words]), found))
     for line in aligned(("mean of", "as it was", "changed", "difference", "95 % interval"), rows):
         say(line)
     for name, points in data["curves"].items():
         _curve(game, name, points, who)
 
 
-def _row(name: str, found: dict[str, Any], times: int = 1) -> tuple[str, ...]:
-    def shown(key: str, sign: str = "") -> str:
-        return "-" if found[key] is None else f"{found[key] * times:{sign}z.2f}"
+def _row(name: str, found: Difference, times: int = 1) -> tuple[str, ...]:
+    def shown(key: Literal["before", "after", "difference", "low", "high"], sign: str = "") -> str:
+        number = found[key]
+        return "-" if number is None else f"{number * times:{sign}z.2f}"
 
     interval = f"{shown('low', '+')} to {shown('high', '+')}" if found["low"] is not None else "-"
     return name, shown("before"), shown("after"), shown("difference", "+"), interval
 
 
-def _curve(game: Game, name: str, points: list[dict[str, Any]], who: Any) -> None:
+def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable[[int], str]) -> None:
     """By round, the mean difference for each thing."""
     measure = next(measure for measure in game.ruleset.model.measures if measure.name == name)
     rounds = sorted({point["round"] for point in points})
     rows: dict[str, dict[int, float]] = {}
     for point in points:
         words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(point["of"])]
-        rows.setdefault(", ".join(words), {})[point["round"]] = point["difference"]
+        rows.setdefault(", ".join(words), {})[point["round"]] = point["difference"] or 0.0
     say()
     say(styled(f"{name.replace('_', ' ')}, mean difference by round", bold=True))
     lines = [
@@ -216,11 +241,7 @@ def _curve(game: Game, name: str, points: list[dict[str, Any]], who: Any) -> Non
         say(line)
 
 
-def _choice(choice: dict[str, Any]) -> str:
-    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
-
-
-def _value(value: Any) -> str:
+def _value(value: Json) -> str:
     return (
         "nothing"
         if value is None or value == []

@@ -1,0 +1,42 @@
+"""Lines of rule text that do not fit a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import Span
+from interpreter.engine.ruleset import Ruleset
+from interpreter.reading.files import Document
+from interpreter.reading.yaml_layout import WIDTH
+
+__all__ = ["long_lines"]
+
+
+def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
+    """Lines of rule text with more columns than others see without moving the text."""
+    documents = {document.file.name: document for ruleset in family for document in ruleset.composition.documents}
+    for name, document in documents.items():
+        if name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
+            continue
+        for span in _texts(document):
+            if (columns := span.column + len(span.text) - 1) > WIDTH:
+                message = f"a line of rule text has {columns} columns, more than {WIDTH}"
+                help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
+                yield Diagnostic("L012", message, span, help=help, severity="warning")
+
+
+def _texts(document: Document) -> Iterator[Span]:
+    """The lines of all rule texts of a file."""
+    from interpreter.language.file_layout import rule_texts
+
+    for scalar, _ in rule_texts(document):
+        yield from _lines(scalar.span)
+
+
+def _lines(span: Span) -> Iterator[Span]:
+    """Return the text of each line of a piece of a file, without indentation."""
+    start = span.start
+    for line in span.text.split("\n"):
+        yield Span(span.file, start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
+        start += len(line) + 1

@@ -1,0 +1,63 @@
+"""Rules without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.model import RuleLayer
+from interpreter.lint.places import Place, cites_of, place_of
+
+__all__ = ["uncited_rules"]
+
+
+def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
+    """Layers of rulesets with a rulebook that cite nothing, though nothing that calls them and nothing that they call
+    cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such.
+
+    A file in which no rule cites anything follows no rulebook, though another one of the ruleset may."""
+    backed: set[Place] = set()
+    following: set[str] = set()
+    alone: dict[Place, RuleLayer] = {}
+    known: dict[tuple[Place, str], bool] = {}
+
+    def has_cites(layer: RuleLayer) -> bool:
+        """A layer says the same in every composition."""
+        key = place_of(layer), layer.id
+        if key not in known:
+            known[key] = bool(cites_of(layer))
+        return known[key]
+
+    for ruleset in family:
+        if not ruleset.composition.rulebooks:
+            continue
+        layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
+        if not any(layer.span.file.name in told for layer in layers):
+            continue
+        reach = ruleset.program.reach
+        cites = {name: has_cites(layer) for name, layer in reach.procedures.items()}
+        for trigger in ruleset.model.triggers.values():
+            cites.update(
+                {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
+            )
+        cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
+        following |= {layer.span.file.name for layer in layers if has_cites(layer)}
+        callers: dict[str, set[str]] = {}
+        for name, facts in reach.own.items():
+            for called in facts.calls | facts.keeps:
+                callers.setdefault(called, set()).add(name)
+        for rule in ruleset.model.rules.values():
+            for layer in rule.layers:
+                place = place_of(layer)
+                around = {layer.id} | callers.get(layer.id, set()) | reach.own[layer.id].calls
+                around |= {other.id for other in rule.layers}
+                if any(cites.get(name, False) for name in around):
+                    backed.add(place)
+                else:
+                    alone.setdefault(place, layer)
+    for place, layer in alone.items():
+        if place not in backed and place[0] in following and place[0] in told:
+            message = f"`{layer.rule}` cites nothing, and neither do its callers"
+            help = "cite the statements that say it, or a gap that it fills"
+            yield Diagnostic("L006", message, layer.span, help=help, severity="warning")
