@@ -84,13 +84,20 @@ class PolicyBot:
         return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        if decision.turn is not None:
+        turn = decision.turn
+        if turn is not None:
             machine = decision.named.machine
             if machine.compiled is not self._module or self._module is None:
                 self._player = self._number(game)
             code = machine.choose(game.state, game.chance, self._player, random) if self._player is not None else None
             if code is not None:
-                return decision.offer(code) if game.decision is decision else decision.option(code)
+                if game.decision is not decision:
+                    return decision.option(code)
+                option: Option | None = turn.option if code is turn.code else None
+                if option is None:
+                    return decision.offer(code)
+                decision.offered = option
+                return option
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)

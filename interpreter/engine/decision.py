@@ -257,13 +257,12 @@ class Decision:
 
     def offer(self, code: Code) -> Option:
         """The option that the machine itself chose."""
-        turn = self.turn
-        assert turn is not None
-        told = code is turn.code
-        found: Option = (turn.option if told else None) or self.named.option(code)
-        if told and turn.option is None and found.site is not None:
+        found, turn = self.named.option(code), self.turn
+        if found.site is None:
+            return found
+        if turn is not None and code is turn.code:
             turn.option = found = replace(found, code=code)
-        self.offered = found if found.site is not None else None
+        self.offered = found
         return found
 
     def gave(self, option: Option) -> bool:

@@ -3,10 +3,10 @@
 What a seat has seen of a hidden card is told by the log: where a card went from an open zone to a hidden one, it is
 known there until the zone is shuffled or a card goes on from it unseen. All other hidden cards are dealt anew, among
 the zones between which cards went unseen. Hidden tokens are known where all that moved was told
-(:mod:`interpreter.compiler.inferable_pools`), and shared out anew elsewhere. Where the log does not reach back to the
+(:mod:`interpreter.engine.inferable_pools`), and shared out anew elsewhere. Where the log does not reach back to the
 beginning, nothing is known.
 
-A procedure under way can have a local that the seat may not know (:mod:`interpreter.compiler.secrecy`): a sealed choice
+A procedure under way can have a local that the seat may not know (:mod:`interpreter.engine.secrecy`): a sealed choice
 of another seat, a number read from hidden cards, a draw that was not told. Then a world is dealt as of the last
 decision at which there was no such local, and play goes on from there: with the choices that the seat knows, others by
 lot, chance that was told as it was, and other chance anew. After each choice the seat must be told and asked the same

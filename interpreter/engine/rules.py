@@ -24,7 +24,7 @@ from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
     from interpreter.compiler.lower import Program
-    from interpreter.compiler.secrecy import Secrecy
+    from interpreter.engine.secrecy import Secrecy
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
     from interpreter.reading.statements import Statement
@@ -74,14 +74,14 @@ class Rules:
     @cached_property
     def secrecy(self) -> Secrecy:
         """Return the locals of procedures that are secret from some seats."""
-        from interpreter.compiler.secrecy import Secrecy
+        from interpreter.engine.secrecy import Secrecy
 
         return Secrecy(self.program)
 
     @cached_property
     def counted(self) -> frozenset[str]:
         """The hidden pools that everybody can count along."""
-        from interpreter.compiler.inferable_pools import counted
+        from interpreter.engine.inferable_pools import counted
 
         return counted(self.program)
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
-from interpreter.compiler.secrecy import is_visible
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
+from interpreter.engine.secrecy import is_visible
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Group, Model

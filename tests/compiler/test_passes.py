@@ -10,7 +10,6 @@ import textwrap
 from pathlib import Path
 
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.ir.printer import text_of as ir_of
 from interpreter.compiler.passes import PASSES
 from interpreter.compiler.wasm.assemble import build, context_of
 from interpreter.compiler.wasm.emit import text_of
@@ -40,17 +39,6 @@ class Functions:
         lines = re.sub(r"\b\d{6}\b", self._behind, text_of(self.found[after][name])).splitlines()
         kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
         return "\n".join(part for line in kept for part in _broken(line))
-
-    def loop(self, after: str, name: str) -> str:
-        """The loop of a function, with what stands before it from the last charge on, as intermediate form; variables
-        without the functions that they come from."""
-        text = re.sub(r"\b\d{6}\b", self._behind, ir_of(self.found[after][name]))
-        lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-        start = max(at for at, line in enumerate(lines) if line.lstrip().startswith("charge")) + 1
-        end = next(at for at, line in enumerate(lines) if line.lstrip().startswith("step:"))
-        return textwrap.dedent(
-            "\n".join(re.sub(r"\b(?:f\.\w+?_0\.(?:work\.)?)+", "", line) for line in lines[start:end])
-        )
 
     def _behind(self, number: re.Match[str]) -> str:
         """An address behind the state as one that does not depend on the size of the state."""
@@ -343,121 +331,6 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
           unreachable
         )
     """)
-
-
-def test_what_is_asked_for_twice_is_looked_up_once(tmp_path: Path) -> None:
-    it = Functions(
-        tmp_path,
-        """
-        for each who in seats:
-          who.score = middling(who)
-        end game
-        """,
-        """
-        wealth:
-          is: |
-            (who: seat) -> int: count([p in who.hand where p.number > 1])
-        middling:
-          is: |
-            (who: seat) -> int: count(p in who.hand where may(who, p))
-        may:
-          permits: |
-            (who: seat, card: plan):
-              require card.number > wealth(who)
-              require card.number < wealth(who) + 3
-        """,
-    )
-    assert it.loop("inline", "f.middling_0.fill") == shown("""
-        at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (n3.1 << 2)
-        while at4.1 != end5.1 as each6.1:
-            x7.1: i32 = load [at4.1 + 4]
-            let within2:
-                block end.1.1:
-                    if not (number(load [(x7.1 << 2) + end+104]) > f.wealth_0(p0)):
-                        answer.1.1: i32 = 0
-                        break end.1.1
-                    if not (number(load [(x7.1 << 2) + end+104]) < (f.wealth_0(p0) + 3L)):
-                        answer.1.1 = 0
-                        break end.1.1
-                    answer.1.1 = 1
-                    break end.1.1
-                give answer.1.1
-            if within2:
-                count1.1 = count1.1 + 1L
-    """)
-    assert it.loop("common_subexpressions", "f.middling_0.fill") == shown("""
-        at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (n3.1 << 2)
-        while at4.1 != end5.1 as each6.1:
-            x7.1: i32 = load [at4.1 + 4]
-            let within2:
-                block end.1.1:
-                    let within3:
-                        common.3: i64 = f.wealth_0(p0)
-                        give common.3
-                    if not (number(load [(x7.1 << 2) + end+104]) > within3):
-                        answer.1.1: i32 = 0
-                        break end.1.1
-                    if not (number(load [(x7.1 << 2) + end+104]) < (common.3 + 3L)):
-                        answer.1.1 = 0
-                        break end.1.1
-                    answer.1.1 = 1
-                    break end.1.1
-                give answer.1.1
-            if within2:
-                count1.1 = count1.1 + 1L
-    """)
-    assert it.loop("inline_looks", "f.middling_0.fill") == shown("""
-        at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (n3.1 << 2)
-        while at4.1 != end5.1 as each6.1:
-            x7.1: i32 = load [at4.1 + 4]
-            let within2:
-                block end.1.1:
-                    let within3:
-                        let within4:
-                            entry'1: i32 = (p0 * 8) + end+184
-                            give number(load [entry'1 + 4]) if ((load long [(p0 << 3) + end+128] & 1L) == 0L) else fill(p0, entry'1)
-                        common.3: i64 = within4
-                        give common.3
-                    if not (number(load [(x7.1 << 2) + end+104]) > within3):
-                        answer.1.1: i32 = 0
-                        break end.1.1
-                    if not (number(load [(x7.1 << 2) + end+104]) < (common.3 + 3L)):
-                        answer.1.1 = 0
-                        break end.1.1
-                    answer.1.1 = 1
-                    break end.1.1
-                give answer.1.1
-            if within2:
-                count1.1 = count1.1 + 1L
-    """)  # noqa: E501
-
-
-def test_what_a_change_may_have_ended_is_looked_up_again(tmp_path: Path) -> None:
-    it = Functions(
-        tmp_path,
-        """
-        for each who in seats:
-          gain(who)
-        end game
-        """,
-        """
-        wealth:
-          is: |
-            (who: seat) -> int: count([p in who.hand where p.number > amount])
-        gain:
-          does: |
-            (who: seat):
-              who.score = wealth(who)
-              who.score = who.score + wealth(who)
-              amount = 3
-              who.score = wealth(who)
-        """,
-    )
-    calls = [ir_of(it.found[each]["s.act_0_2"]).count("f.wealth_0(") for each in ("inline", "common_subexpressions")]
-    assert calls == [3, 2]
 
 
 def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:

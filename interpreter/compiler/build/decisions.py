@@ -108,32 +108,29 @@ class Decisions:
 
     def open(self, index: int) -> str:
         """Return whether there is an option at all."""
-
-        def build(b: FunctionBuilder) -> None:
-            x, ask = self._begin(b, index)
-            for option in sorted(ask.options, key=lambda option: len(option.choices)):
-                self.each(b, x, option, lambda values: b.add(o.Return(ONE)), stops=True)
-            b.add(o.Return(ZERO))
-
-        return self._asked("open", index, build)
+        return self._at_least("open", index, 1)
 
     def free(self, index: int) -> str:
         """Return whether there is more than one option."""
+        return self._at_least("free", index, 2)
+
+    def _at_least(self, kind: str, index: int, number: int) -> str:
+        """Return whether there are so many options; alternatives with few choices are looked through first."""
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
-            some = b.var("i32", "some")
-            b.set(some, ZERO)
+            found = b.var("i32", "found")
+            b.set(found, ZERO)
 
             def one(values: list[o.Var]) -> None:
-                b.add(o.If(o.Get(some), (o.Return(ONE),), span=b.span))
-                b.set(some, ONE)
+                b.set(found, b.plus(o.Get(found), 1))
+                b.add(o.If(o.Compare("eq", o.Get(found), o.Constant(number)), (o.Return(ONE),), span=b.span))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
                 self.each(b, x, option, one, stops=True)
             b.add(o.Return(ZERO))
 
-        return self._asked("free", index, build)
+        return self._asked(kind, index, build)
 
     def each(
         self,

@@ -15,6 +15,7 @@ from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
@@ -22,7 +23,6 @@ from interpreter.language.preferences import pinned_by
 from interpreter.language.types import CardType, ListType
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
     from interpreter.language.policies import Line, Pattern, Policy, Preferences
 
 __all__ = ["RANDOM", "Policies"]
@@ -31,11 +31,8 @@ RANDOM = "random"
 """The bot that takes any option, each as likely as the others."""
 
 
-class Policies:
+class Policies(Sights):
     """Builds how bots choose."""
-
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.shapes = module, module.shapes
 
     def random(self, index: int) -> str:
         """The function by which a bot without a plan chooses at a decision."""
@@ -90,19 +87,12 @@ class Policies:
 
     def _check_seen(self, b: FunctionBuilder, name: str, seat: o.Value) -> None:
         """Fails where a card that a group of cells names lies where the seat may not see it."""
-        module = self.module
-        group, cells = module.constants.model.groups[name], module.memory.groups[name]
-        everyone = (1 << len(module.constants.seats)) - 1
-        seen = [everyone] * module.constants.layout.size
-        for cell, seats in module.constants.seen_by.items():
-            seen[cell] = sum(1 << each for each in seats)
-        location = module.memory.groups["location"].address
-        table = module.memory.words(seen)
+        group, cells = self.model.groups[name], self.memory.groups[name]
+        location = self.memory.groups["location"].address
 
         def check(card: o.Value, holds: o.Value) -> None:
             zone = o.Load(b.times(card, WORD), location, "i32", "location")
-            mask = o.Load(b.times(zone, WORD), table)
-            hidden = o.Not(o.Binary("and", o.Binary("shr", mask, seat), ONE))
+            hidden = o.Not(self._may_see(b, zone, seat))
             b.fail_if(o.Select(holds, hidden, ZERO), "a card that is hidden")
 
         with b.counted(o.Constant(cells.count)) as at:

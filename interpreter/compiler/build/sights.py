@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Sights"]
 
 AT, SEAT, CARD = (o.Var(name, "i32") for name in ("at", "seat", "card"))
+WHO = o.Get(SEAT)
 
 
 class Sights:
@@ -40,10 +41,10 @@ class Sights:
         """The address of a table of them."""
         return self.memory.words(self.seen_words)
 
-    def _may_see(self, b: FunctionBuilder, cell: o.Value) -> o.Value:
+    def _may_see(self, b: FunctionBuilder, cell: o.Value, seat: o.Value = WHO) -> o.Value:
         """Whether the seat is among those that may see what a cell holds."""
         seats = o.Load(b.times(cell, WORD), self._seen)
-        return o.Binary("and", o.Binary("shr", seats, o.Get(SEAT)), ONE)
+        return o.Binary("and", o.Binary("shr", seats, seat), ONE)
 
     def _sees_card(self) -> str:
         """Whether a seat may know a card where it lies now."""

@@ -1,4 +1,4 @@
-"""Effect analysis of checked trees and ops: what they read, write and may fail at."""
+"""Effect analysis of checked trees and ops: what they read, and may fail at."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.compiler.build.memory import CellGroup
 
-__all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "fits", "may_fail", "reads"]
+__all__ = ["ANYONE", "Cells", "Reads", "fits", "may_fail", "reads"]
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
@@ -114,54 +114,6 @@ def _handed(given: tuple[int | None, ...], number: int) -> int | None:
     return own if own is None or number >= 0 else ~own
 
 
-# --- what ops change
-
-ANY = "?"
-"""Cells of any group."""
-ANYTHING = frozenset((ANY,))
-
-
-def changes(functions: Mapping[str, o.Function]) -> dict[str, frozenset[str]]:
-    """The groups of cells that each function changes, with all that it calls."""
-    found = {
-        name: frozenset() if function.memo is not None else changed_by(function.body, {})
-        for name, function in functions.items()
-    }
-    callers: dict[str, set[str]] = {}
-    for name, function in functions.items():
-        for op in inner(function.body):
-            if isinstance(op, o.Call | o.TailCall) and function.memo is None:
-                callers.setdefault(op.function, set()).add(name)
-    waiting = set(functions)
-    while waiting:
-        name = waiting.pop()
-        for caller in callers.get(name, ()):
-            if not found[name] <= found[caller]:
-                found[caller] |= found[name]
-                waiting.add(caller)
-    return found
-
-
-def changed_by(ops: Any, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The groups of cells that ops change, given what is known of functions that they call for a value. A call for its
-    effects may change any."""
-    found: set[str] = set()
-    for op in inner(ops):
-        match op:
-            case o.Store(group=group) | o.CopyWords(group=group) if group:
-                found.update(group.split("|"))
-            case o.Touch(group):
-                found.add(group)
-            case o.Do():
-                return ANYTHING
-            case o.Call(function):
-                helper = HELPERS.get(function)
-                found |= ANYTHING if helper is not None and helper.writes else known.get(function, frozenset())
-            case _:
-                pass
-    return frozenset(found)
-
-
 class _Reader:
     """Reads of one function, and the parameters that it passes on in calls."""
 
@@ -204,7 +156,7 @@ class _Reader:
                     self._read(group, self._aligned(address, 0, group))
                 case o.Call(function) if function in HELPERS:
                     if HELPERS[function].writes:
-                        self._read(ANY, ANYONE)
+                        self._read("?", ANYONE)
                 case o.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(each) for each in arguments)))
                 case _:

@@ -448,5 +448,3 @@ class Function(Op):
     """None: it may change something, or its arguments or answers do not fit into a table."""
     rare: bool = False
     """Called so rarely that its callers are better off without what it does."""
-    kept: bool = False
-    """A look into a table: a second one gives the same, until a cell changes that it reads."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from interpreter.compiler.ir import ops as o
 
-__all__ = ["inner", "named_parts", "parts", "rewritten"]
+__all__ = ["inner", "parts", "rewritten"]
 
 _PLAIN = frozenset(("rep", "span", "offset", "group", "operator", "name", "function", "label", "why", "of", "gives"))
 """Fields that hold no op."""
@@ -26,13 +26,8 @@ def _parts(cls: Any) -> tuple[str, ...]:
 
 def parts(op: Any) -> list[Any]:
     """The ops, and tuples of ops, that stand directly in an op."""
-    return [part for _, part in named_parts(op)]
-
-
-def named_parts(op: Any) -> list[tuple[str, Any]]:
-    """The same with the names of the fields where they stand."""
-    found = ((name, getattr(op, name)) for name in _parts(type(op)))
-    return [(name, part) for name, part in found if isinstance(part, o.Op | tuple)]
+    found = (getattr(op, name) for name in _parts(type(op)))
+    return [part for part in found if isinstance(part, o.Op | tuple)]
 
 
 def inner(op: Any) -> Iterator[Any]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from interpreter.compiler.passes.common_subexpressions import common_subexpressions
 from interpreter.compiler.passes.context import Context, Functions
 from interpreter.compiler.passes.fuel import fuel
-from interpreter.compiler.passes.inline import inline, inline_looks
+from interpreter.compiler.passes.inline import inline
 from interpreter.compiler.passes.jump_threading import jump_threading
 from interpreter.compiler.passes.memoise import memoise
 
@@ -24,8 +23,6 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     memoise,
     fuel,
     inline,
-    common_subexpressions,
-    inline_looks,
     jump_threading,
 )
 

@@ -14,33 +14,23 @@ from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
-__all__ = ["inline", "inline_looks"]
+__all__ = ["inline"]
 
-SMALL = 160
+SMALL = 500
 """So many ops are a small function."""
-ONCE = 800
+ONCE = 2_000
 """So many ops may a function have that is called in one place."""
-LARGE = 4_000
+LARGE = 10_000
 """A function of so many ops takes no more in."""
 
 
 def inline(functions: Functions, context: Context) -> Functions:
-    """Functions with calls inlined, but for looks into tables; those that nothing calls any more are left out."""
-    return _Inliner(functions, context, ".").done()
-
-
-def inline_looks(functions: Functions, context: Context) -> Functions:
-    """The same for looks into tables, when nothing is to be known of them any more."""
-    looked = {
-        name: replace(function, kept=False) if function.kept else function for name, function in functions.items()
-    }
-    return _Inliner(looked, context, "'").done()
+    """Functions with calls inlined; those that nothing calls any more are left out."""
+    return _Inliner(functions, context).done()
 
 
 class _Inliner:
-    def __init__(self, functions: Functions, context: Context, mark: str) -> None:
-        self._mark = mark
-        """It stands before the number of a call in the names of what is inlined there."""
+    def __init__(self, functions: Functions, context: Context) -> None:
         self._functions, self._roots = functions, context.roots
         self._found: dict[str, o.Function] = {}
         self._sizes: dict[str, int] = {}
@@ -76,7 +66,7 @@ class _Inliner:
     def _taken(self, name: str) -> o.Function | None:
         """The function, if a call of it is to be inlined."""
         function = self._found.get(name)
-        if function is None or function.rare or function.kept:
+        if function is None or function.rare:
             return None
         size = self._sizes[name]
         if (size > SMALL and not (self._calls[name] == 1 and size <= ONCE)) or self._size + size > LARGE:
@@ -111,7 +101,7 @@ class _Inliner:
     ) -> tuple[tuple[o.Statement, ...], o.Value | None]:
         """The statements that a call becomes, and its value."""
         self._count += 1
-        end = f"{self._mark}{self._count}"
+        end = f".{self._count}"
         is_set = {op.var for op in inner(function.body) if isinstance(op, o.Set)}
         known: dict[o.Var, o.Value] = {}
         statements: list[o.Statement] = []

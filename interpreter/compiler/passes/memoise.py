@@ -267,7 +267,7 @@ class _Builder:
 
     def functions(self) -> Iterator[o.Function]:
         function = self.function
-        yield replace(function, body=tuple(self._look()), kept=True, about=f"{function.about}, kept")
+        yield replace(function, body=tuple(self._look()), about=f"{function.about}, kept")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
         yield o.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)

@@ -29,7 +29,7 @@ FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
 """The size of the cache of distances, unless the graph is so large that the fewest slots take more."""
 GAP = 64
-UNDO_BYTES, MOST_UNDONE = 1024 * 1024, 1_024
+UNDO_BYTES, MOST_UNDONE = 512 * 1024, 1_024
 """The room for states that can be gone back to, and how many these are at most."""
 FRAMES_KEPT = 2_048
 """So many words of frames may such a state have."""
