@@ -15,8 +15,9 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.reading.compose import word
-from interpreter.reading.files import Shelf
+from interpreter.reading.compose import word, words
+from interpreter.reading.files import KINDS, Document, Shelf
+from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.reading.yaml import Mapping, Sequence
 from interpreter.testing.mutation import prove
@@ -28,6 +29,7 @@ __all__ = [
     "cover",
     "is_counted",
     "own_rulebooks",
+    "rulebooks_named",
     "rulebooks_of",
     "waivers_of",
 ]
@@ -122,19 +124,49 @@ def is_counted(statement: Statement) -> bool:
     return statement.kind in COUNTED
 
 
-def rulebooks_of(shelf: Shelf, rulesets: Iterable[Ruleset] | None = None) -> dict[str, list[Ruleset]]:
+def rulebooks_of(
+    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, wanted: str | None = None
+) -> dict[str, list[Ruleset]]:
     """The rulebooks that rulesets follow, all where none are named, with the overlays that are taken in; and which do.
 
-    A ruleset that has errors raises :class:`RulesetError`.
+    Where a book is wanted, rulesets that cannot follow it are not loaded, and other books are incomplete. A ruleset
+    that has errors raises :class:`RulesetError`.
     """
     from interpreter.testing.suite import suite_of
 
     books: dict[str, list[Ruleset]] = {}
     suite = suite_of(shelf=shelf)
-    for ruleset in rulesets if rulesets is not None else (load(id, shelf=shelf) for id in shelf.ids("ruleset")):
+    if rulesets is None:
+        ids = shelf.ids("ruleset") if wanted is None else _can_follow(shelf, wanted)
+        rulesets = (load(id, shelf=shelf) for id in ids)
+    for ruleset in rulesets:
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
             books.setdefault(book, []).append(ruleset)
     return books
+
+
+def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
+    """The rulebooks that files of a shelf name, as far as these can be read; and which do."""
+    found: dict[str, list[Document]] = {}
+    for kind in KINDS:
+        for id in shelf.ids(kind):
+            document, _ = shelf.read(kind, id)
+            if document is not None:
+                for scalar in words(document.root.get("rulebook")):
+                    found.setdefault(scalar.text, []).append(document)
+    return found
+
+
+def _can_follow(shelf: Shelf, book: str) -> list[str]:
+    """The rulesets that have a file which names a rulebook; all where an overlay does, which somebody may take in."""
+    naming = rulebooks_named(shelf).get(book, [])
+    if any(document.kind == "overlay" for document in naming):
+        return shelf.ids("ruleset")
+    return [
+        ruleset.id
+        for ruleset in rulesets_of(shelf)
+        if any(overlays_for(shelf, ruleset, document) is not None for document in naming)
+    ]
 
 
 def own_rulebooks(shelf: Shelf) -> set[str]:

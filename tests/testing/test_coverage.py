@@ -54,6 +54,15 @@ def test_counts_are_consistent() -> None:
         assert found.proved is None
 
 
+def test_a_rulebook_that_is_wanted_is_followed_by_the_same_rulesets() -> None:
+    """Most books are those of a map: few rulesets are loaded to see who follows them."""
+    for book in ("bremen", "brettspielwelt", "outpost-2024"):
+        found = rulebooks_of(SHELF, wanted=book)
+        assert [each.id for each in found[book]] == [each.id for each in books()[book]]
+        assert sum(map(len, found.values())) < 20
+    assert rulebooks_of(SHELF, wanted="of nobody") == {}
+
+
 def test_no_cited_statement_is_unknown() -> None:
     for rulesets in books().values():
         for ruleset in rulesets:

@@ -151,7 +151,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.reading.files import nearby_ids, shelf_for
-    from interpreter.testing.coverage import own_rulebooks, rulebooks_of
+    from interpreter.testing.coverage import own_rulebooks, rulebooks_named, rulebooks_of
 
     shelf = shelf_for(None)
     if ruleset is not None:
@@ -161,14 +161,15 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
             mine = own_rulebooks(own.shelf)
             books = {book: each for book, each in books.items() if book in mine} or books
     else:
-        books = rulebooks_of(shelf)
+        books = rulebooks_of(shelf, wanted=rulebook)
     if rulebook is not None and rulebook not in books and ruleset is None:
         for own in map(options.loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
             books = {**rulebooks_of(own.shelf, [own]), **books}
     if rulebook is None:
         return books
     if rulebook not in books:
-        hint = did_you_mean(rulebook, books).replace("`", "'")
+        others = rulebooks_named(shelf) if ruleset is None else {}
+        hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")
         if not hint and ruleset is None:
             hint = "; name a ruleset that does by its path: --ruleset PATH"
         who = "no ruleset" if ruleset is None else f"'{ruleset}' is not a ruleset that"
