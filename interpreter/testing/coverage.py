@@ -21,16 +21,7 @@ from interpreter.reading.statements import Statement, statements_of
 from interpreter.reading.yaml import Mapping, Sequence
 from interpreter.testing.mutation import prove
 
-__all__ = [
-    "Coverage",
-    "Waiver",
-    "check_waivers",
-    "cover",
-    "is_counted",
-    "own_rulebooks",
-    "rulebooks_of",
-    "waivers_of",
-]
+__all__ = ["Coverage", "Waiver", "check_waivers", "cover", "is_counted", "own_rulebooks", "rulebooks_of", "waivers_of"]
 
 COUNTED = ("rule", "table", "example", "fill")
 WAIVABLE = ("component", "advice", "ui")
