@@ -95,12 +95,7 @@ def _quick(policies: Mapping[str, Policy], otherwise: str) -> str:
 
 
 def bots_of(
-    spec: str,
-    ruleset: Rules,
-    players: int,
-    persons: Mapping[int, Bot] | None = None,
-    *,
-    commands: bool = False,
+    spec: str, ruleset: Rules, players: int, persons: Mapping[int, Bot] | None = None, *, commands: bool = False
 ) -> list[Bot]:
     """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 

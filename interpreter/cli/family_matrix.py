@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.base.plurals import counted
-from interpreter.cli.options import alone_for, bots_for, can_be_written, crew_for, seed_for
+from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
+    from interpreter.base.plain_data import Json
     from interpreter.compare.differences import Comparison
     from interpreter.compare.operands import Member
     from interpreter.engine.ruleset import Ruleset
@@ -47,7 +48,7 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
     if not is_page and (plan.count or plan.players):
         raise click.UsageError("--all plays games for a page alone: say --report FILE or -o html")
     if report is not None:
-        can_be_written(report)
+        options.can_be_written(report)
     members = family_of(names)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
@@ -91,7 +92,7 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
     assert plan.count is not None
     rulesets = [each.ruleset for each in members]
     players = plan.players or max(each.players.usual for each in rulesets)
-    start, bots = seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
+    start, bots = options.seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
     seeds = range(start, start + plan.count)
     means, refused = {}, {}
     with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:
@@ -117,11 +118,11 @@ def _summary(
     from interpreter.simulate.workers import Plan, WorkersLost, summed
 
     ruleset = member.ruleset.for_players(players)
-    table = bots_for(ruleset, players, bots)
+    table = options.bots_for(ruleset, players, bots)
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
     totals = Totals()
     try:
-        for parts in summed(plan, ruleset, seeds, crew_for(jobs, len(seeds)), alone_for(jobs), stopped):
+        for parts in summed(plan, ruleset, seeds, options.crew_for(jobs, len(seeds)), options.alone_for(jobs), stopped):
             for part in parts:
                 totals += part
     except WorkersLost as error:
@@ -135,7 +136,7 @@ def _summary(
 # --- text and data
 
 
-def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Any]]:
+def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
     return [
         {
             "a": rulesets[x].id,

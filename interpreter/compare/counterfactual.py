@@ -149,11 +149,7 @@ def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
     and :class:`IllegalMove` for a choice that the changed game refuses."""
     instead = changes.choice
     fork = Fork(
-        game,
-        varied(game.ruleset, changes.cells),
-        changes.settings,
-        kept if instead is not None else None,
-        instead,
+        game, varied(game.ruleset, changes.cells), changes.settings, kept if instead is not None else None, instead
     )
     changed = fork.changed(0)
     if instead is not None:

@@ -94,18 +94,7 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return Effect(
-        name,
-        fmean(one),
-        fmean(other),
-        mean,
-        low,
-        high,
-        size,
-        size - around,
-        size + around,
-        (one, other),
-    )
+    return Effect(name, fmean(one), fmean(other), mean, low, high, size, size - around, size + around, (one, other))
 
 
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.reading.compose import word
+from interpreter.simulate.summary import Point, Summary
 
 __all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of"]
 
@@ -69,7 +69,7 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
     return Board(map_title(rulesets[0]), tuple(each.id for each in rulesets), figures_of(graph, distances), networks)
 
 
-def means_of(summary: Mapping[str, Any]) -> Means:
+def means_of(summary: Summary) -> Means:
     """Return a number for each thing that games were measured by: means of games, players and rounds; of what a seat
     meets once in a game, the share of the win of those who met it, in percent."""
     end = {"rounds": summary["rounds"]["mean"]}
@@ -100,6 +100,6 @@ def _mean(numbers: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _weighted(rounds: Sequence[Mapping[str, Any]]) -> float | None:
+def _weighted(rounds: Sequence[Point]) -> float | None:
     games = sum(each["games"] for each in rounds)
     return sum(each["games"] * each["mean"] for each in rounds) / games if games else None

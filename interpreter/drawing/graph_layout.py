@@ -103,10 +103,7 @@ def spread(
 
 
 def _part_discs(
-    points: list[list[float]],
-    radii: Sequence[float],
-    room: dict[frozenset[int], tuple[float, float]],
-    clear: float,
+    points: list[list[float]], radii: Sequence[float], room: dict[frozenset[int], tuple[float, float]], clear: float
 ) -> bool:
     moved = False
     order = sorted(range(len(points)), key=lambda node: (points[node][0], node))

@@ -472,10 +472,7 @@ class _Completer:
                 type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
                 if type_ is not None and match["value"].startswith("pick from "):
                     type_ = item_type(type_)
-                frame.add(
-                    match["let"],
-                    (type_ or NEVER).sure if line.strip()[:2] in ("if", "el") else type_ or NEVER,
-                )
+                frame.add(match["let"], (type_ or NEVER).sure if line.strip()[:2] in ("if", "el") else type_ or NEVER)
             elif match["item"] not in ("not", "where", "and", "or") and (items := _items(match["items"])):
                 of = self._items_of(items, frame)
                 if of is not None:

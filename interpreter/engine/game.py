@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import index
-from typing import SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.engine.decision import (
-    Code,
-    Decision,
-    Option,
-    decision_of,
-    named_at,
-    others_at,
-    turned,
-    waiting,
-)
+from interpreter.engine.decision import Code, Decision, Option, decision_of, named_at, others_at, turned, waiting
 from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.saves import Origin
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
 from interpreter.engine.views import Line, Spoken, lines_of, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
+
+if TYPE_CHECKING:  # saves are written when somebody asks for them
+    from interpreter.engine.saves import Origin
 
 __all__ = ["Game", "Result", "new_game", "places_of"]
 
@@ -72,13 +65,7 @@ class Game:
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
     _made: Made = None
 
-    def __init__(
-        self,
-        table: Table,
-        state: State,
-        chance: ChanceSource,
-        origin: Origin,
-    ) -> None:
+    def __init__(self, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
         self._begun = _Begun(table, table.machine, origin)
         self.state = state
         self.chance = chance

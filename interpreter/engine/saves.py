@@ -48,11 +48,7 @@ class Save(Origin):
 
 
 def text_of(
-    table: Table,
-    state: State,
-    decision: str | None,
-    origin: Origin,
-    choices: Iterable[tuple[int, Mapping[str, Json]]],
+    table: Table, state: State, decision: str | None, origin: Origin, choices: Iterable[tuple[int, Mapping[str, Json]]]
 ) -> str:
     """A game as text: where it comes from, its choices, its state; ``decision`` is the one that it waits for."""
     saved = {

@@ -137,7 +137,7 @@ class _Fetched:
     def __init__(self, name: str) -> None:
         self._name, self._slot = name, vars(State)[name]
 
-    def __get__(self, state: State, _: type[State]) -> Any:
+    def __get__(self, state: State, _: type[State]) -> object:
         try:
             return self._slot.__get__(state)
         except AttributeError:
@@ -145,7 +145,7 @@ class _Fetched:
             state.home.fetch(state, self._name)
             return self._slot.__get__(state)
 
-    def __set__(self, state: State, value: Any) -> None:
+    def __set__(self, state: State, value: object) -> None:
         self._slot.__set__(state, value)
 
     def __delete__(self, state: State) -> None:
@@ -157,9 +157,9 @@ class _Away(State):
 
     __slots__ = ()
 
-    cells: Any = _Fetched("cells")
-    frame: Any = _Fetched("frame")
-    log: Any = _Fetched("log")
+    cells: Value = _Fetched("cells")
+    frame: Value = _Fetched("frame")
+    log: Value = _Fetched("log")
 
     def clone(self) -> State:
         copy = _new(_Away)

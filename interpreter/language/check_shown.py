@@ -15,18 +15,7 @@ from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed
 from interpreter.language.translations import asked, sayable
-from interpreter.language.types import (
-    LINK,
-    NODE,
-    PLACE,
-    SEAT,
-    BoolType,
-    IntType,
-    ListType,
-    NeverType,
-    PieceType,
-    Type,
-)
+from interpreter.language.types import LINK, NODE, PLACE, SEAT, BoolType, IntType, ListType, NeverType, PieceType, Type
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 

@@ -141,11 +141,7 @@ class Starts(Checker):
             return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
-            self.error(
-                "E301",
-                f"unknown attribute or rule `{name.text}`{did_you_mean(name.text, known)}",
-                name.span,
-            )
+            self.error("E301", f"unknown attribute or rule `{name.text}`{did_you_mean(name.text, known)}", name.span)
             return None
         if not accepts(signature.parameters[0][1], card):
             self.error(

@@ -6,14 +6,14 @@ and prompts are checked where all texts are (:mod:`interpreter.language.check_sh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
-from interpreter.language.model import Look, Panel, Sum
+from interpreter.language.model import Look, Panel, PanelForm, PanelPlace, Sum
 from interpreter.language.parse import parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
@@ -94,7 +94,7 @@ class Layout(Checker):
             message = f"a panel shows one of {', '.join(_FORMS)}; got {got}"
             self.error("E309", message, entry.span, "make a panel of its own for each")
             return
-        form: Any = forms[0]
+        form = forms[0]
         frame = Frame()
         frame.add("me", SEAT)
         expressions = self.expressions(frame)
@@ -103,7 +103,7 @@ class Layout(Checker):
         panel = Panel(
             name,
             form,
-            word(entry.get("at"), "board" if form == "graph" else "side"),  # type: ignore[arg-type]
+            cast(PanelPlace, word(entry.get("at"), "board" if form == "graph" else "side")),
             entry.span,
             self._shown(form, entry, expressions),
             expressions.condition(asked_) if asked_ is not None else None,
@@ -228,7 +228,7 @@ class Layout(Checker):
                 self.error("E301", f"there is no decision `{each.key.text}`{near}", each.key.span)
 
 
-_FORMS = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
+_FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
 
 
 def _asks_in(body: object) -> list[core.Ask]:

@@ -31,6 +31,8 @@ __all__ = [
     "Model",
     "NodeRow",
     "Panel",
+    "PanelForm",
+    "PanelPlace",
     "Phrase",
     "PlaceRow",
     "Role",
@@ -478,6 +480,10 @@ class Sum:
     then: str = ""
 
 
+PanelForm = Literal["graph", "cards", "tokens", "track", "printed", "columns", "sums"]
+PanelPlace = Literal["status", "board", "side", "window"]
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """A part of the table in a browser. It shows one thing: ``form`` says which.
@@ -488,8 +494,8 @@ class Panel:
     """
 
     name: str
-    form: Literal["graph", "cards", "tokens", "track", "printed", "columns", "sums"]
-    at: Literal["status", "board", "side", "window"]
+    form: PanelForm
+    at: PanelPlace
     span: Span
     shown: core.Expression | None = None
     test: core.Expression | None = None

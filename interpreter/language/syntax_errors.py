@@ -56,10 +56,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\breturn +\S", "`return` stands only in a block, at the start of a line"),
     (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
     (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
-    (
-        r"\bpick +from\b",
-        "`pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`",
-    ),
+    (r"\bpick +from\b", "`pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`"),
     (
         r"\bshuffled +[a-z_\[]",
         "`shuffled` is all that `let`, `=`, `add`, `move` or `return` takes: `let order = shuffled … as …`",

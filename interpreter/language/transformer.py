@@ -409,13 +409,7 @@ class Builder:
         )
 
     def call_for(
-        self,
-        span: Span,
-        name: Token,
-        value: nodes.Expr,
-        variable: Token,
-        items: nodes.Expr,
-        test: nodes.Expr | None,
+        self, span: Span, name: Token, value: nodes.Expr, variable: Token, items: nodes.Expr, test: nodes.Expr | None
     ) -> nodes.Aggregate:
         self._known_aggregate(name)
         local = self._new(variable)

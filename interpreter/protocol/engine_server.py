@@ -174,7 +174,8 @@ class Engine:
 
     def _player(self, game: Game, params: _Params, name: str = "player") -> int | None:
         seats = len(game.machine.constants.seats)
-        return params.number(name, None, 0, seats - 1)  # type: ignore[no-any-return]
+        seat: int | None = params.number(name, None, 0, seats - 1)
+        return seat
 
     def _decision(self, game: Game, by: int | None) -> Decision:
         decision = game.decision if by is None else game.decision_of(by)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.compiler.numbering import (
     HEAD,
@@ -64,7 +65,7 @@ def loaded(ruleset: Ruleset | str | Path, overlays: Iterable[str] = ()) -> Rules
 def space_of(
     ruleset: Ruleset | str | Path,
     players: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Json] | None = None,
     overlays: Iterable[str] = (),
     limits: Limits | None = None,
 ) -> Space:
@@ -256,11 +257,11 @@ class Space:
 
     # --- tables
 
-    def blocks(self) -> list[dict[str, Any]]:
+    def blocks(self) -> list[dict[str, Value]]:
         """The table of actions as plain data: a line for each alternative of each decision."""
         return [self._block(block) for block in self.actions.blocks]
 
-    def _block(self, block: Block) -> dict[str, Any]:
+    def _block(self, block: Block) -> dict[str, Value]:
         return {
             "first": block.first,
             "actions": block.size,
@@ -273,7 +274,7 @@ class Space:
             "ranks": block.ranks,
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Value]:
         """Both tables as plain data, with what they are of."""
         return {
             "ruleset": self.ruleset.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -169,7 +169,7 @@ def standing(bots: Sequence[str], done: Sequence[Outcome]) -> Standing:
     ratings = rated(len(bots), (outcome.pairs for outcome in ordered))
     seats, wins = [0] * len(bots), [0.0] * len(bots)
     met: Counter[tuple[int, int]] = Counter()
-    won: Counter[tuple[int, int]] = Counter()
+    won: defaultdict[tuple[int, int], float] = defaultdict(float)  # halves are counted, too
     for outcome in ordered:
         first = outcome.places.count(1) or 1
         for bot, place in zip(outcome.lineup, outcome.places, strict=False):
@@ -177,8 +177,8 @@ def standing(bots: Sequence[str], done: Sequence[Outcome]) -> Standing:
             wins[bot] += (place == 1) / first
         for a, b, share in outcome.pairs:
             met.update([(a, b), (b, a)])
-            won[a, b] += share  # type: ignore[assignment]  # halves are counted, too
-            won[b, a] += 1 - share  # type: ignore[assignment]
+            won[a, b] += share
+            won[b, a] += 1 - share
     entrants = []
     for bot, (name, rating) in enumerate(zip(bots, ratings, strict=True)):
         share = wins[bot] / seats[bot] if seats[bot] else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -36,7 +37,7 @@ def test_rulesets_without_a_graph_have_no_board() -> None:
 
 def test_means_are_taken_over_players_and_rounds() -> None:
     curve = [{"round": 1, "games": 4, "mean": 10.0}, {"round": 2, "games": 1, "mean": 20.0}]
-    summary = {
+    summary: Any = {
         "rounds": {"mean": 7.5},
         "measures": {"money": [{"mean": 10.0}, {"mean": 30.0}], "left": {"mean": None}},
         "curves": {"money": [], "price": [{"name": "coal", "rounds": curve}]},

@@ -134,11 +134,7 @@ def _kept(path: Path) -> Report:
 
 
 def _subjects(
-    rulesets: Sequence[str],
-    overlays: Sequence[str],
-    settings: Sequence[str],
-    players: Sequence[int],
-    bots: str | None,
+    rulesets: Sequence[str], overlays: Sequence[str], settings: Sequence[str], players: Sequence[int], bots: str | None
 ) -> Iterator[Subject]:
     """A row for each ruleset and number of players; of all that there are, those that allow the number."""
     from interpreter.reading.files import shelf_for

@@ -208,12 +208,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     played = [bot.name for bot in bots] + [spoken.frame("result.rules")] * (len(result.places) - len(bots))
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     rows = [
-        (
-            str(result.places[seat]),
-            spoken.text(seat, SEAT),
-            played[seat],
-            *map(str, result.keys[seat]),
-        )
+        (str(result.places[seat]), spoken.text(seat, SEAT), played[seat], *map(str, result.keys[seat]))
         for seat in order
     ]
     seats = [spoken.text(seat, SEAT) for seat in result.winners]
