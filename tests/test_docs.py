@@ -195,6 +195,7 @@ USERS |= {
         "Australia",
         "Bremen",
         "Central Europe",
+        "China",
         "India",
         "Japan",
         "Korea",
