@@ -19,18 +19,24 @@ KINDS = (
 )
 HEAD = """# All keys
 
-Every key that a file can hold, as the schemas in `schemas/` describe it to editors; nothing else is allowed.
-[`language.md`](language.md) says what the keys are for. `NAME` stands for a name that the author gives, `[]` for the
+All keys that files can have, from the schemas in `schemas/`; other keys are errors.
+The [language](language.md) explains their use. `NAME` stands for a name of your choice, `[]` for the
 items of a list.
 
-Six keys mean the same wherever they stand. `amends` names the file whose declaration this changes, so that only the
-keys that differ stand here; `replaces` names the file whose declaration this stands in place of, and `removes` the file
-whose declaration, or layer of a rule, is taken out; `cites` lists the statements of a rulebook that this follows;
-`about` says what this is, for readers; `provenance` tells where the data comes from and how it was checked.
+Six keys have the same meaning everywhere:
 
-`Required` is what a file or declaration cannot do without; one that `amends` another has it from there.
+| key | meaning |
+|---|---|
+| `amends` | the file whose declaration this changes; list only the keys that differ |
+| `replaces` | the file whose declaration this replaces |
+| `removes` | the file whose declaration, or layer of a rule, this removes |
+| `cites` | the statements of a rulebook that this implements |
+| `about` | a description for readers |
+| `provenance` | the source of the data, and how it was checked |
 
-This page is written by `python -m tests.keys`.
+*Required* keys may be omitted in a declaration that `amends` another.
+
+`python -m tests.keys` writes this page.
 """
 REMARKS = ("amends", "replaces", "removes", "cites", "about", "provenance")
 Schema = dict[str, Any]

@@ -17,8 +17,8 @@ __all__ = ["command"]
 @options.ruleset_argument
 @options.overlays_option
 def command(ruleset: str, overlays: tuple[str, ...]) -> None:
-    """Answers requests on stdin with lines on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` has all
-    methods. It ends where stdin ends, or with `quit`.
+    """Answer requests from stdin on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` describes all methods.
+    The engine ends when stdin ends, or with `quit`.
 
     \b
     Examples:

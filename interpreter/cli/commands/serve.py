@@ -15,16 +15,16 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 @click.command("serve")
 @click.argument("rulesets", metavar="[RULESET]...", nargs=-1)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen at.")
-@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
 @click.option(
     "--name",
     "names",
     multiple=True,
     metavar="HOST",
-    help="A name under which browsers ask for this server, behind a reverse proxy; may be given several times.",
+    help="Host name of this server behind a reverse proxy. Repeatable.",
 )
-@click.option("--data", metavar="FILE", help="The file of the tables.  [default: a folder of this user]")
+@click.option("--data", metavar="FILE", help="Database of the tables.  [default: in your data folder]")
 @click.option(
     "--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses."
 )
@@ -32,11 +32,14 @@ _HERE = ("127.0.0.1", "localhost", "::1")
     "--bots",
     multiple=True,
     metavar="cmd:COMMAND",
-    help="Let a program be a bot at the tables; may be given several times.",
+    help="Seat a program as a bot at the tables. Repeatable.",
 )
-@click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option(
-    "--watch", multiple=True, metavar="FILE|RULESET", help="Play open tables on with new rules on each save of a file."
+    "--watch",
+    multiple=True,
+    metavar="FILE|RULESET",
+    help="Reload the rules of open tables when a file changes. Repeatable.",
 )
 def command(
     rulesets: tuple[str, ...],
@@ -49,10 +52,10 @@ def command(
     no_browser: bool,
     watch: tuple[str, ...],
 ) -> None:
-    """Games of any ruleset in the browser, with people and bots; the lobby is the first page.
+    """Serve games of any ruleset in the browser, with people and bots, and open the lobby.
 
-    Tables are kept in a file: every choice stands there before anybody is told of it. RULESET are ids or paths; without
-    one, all that `regelwerk list` knows are offered.
+    RULESET is an id or a path; the default is every ruleset of `regelwerk list`. Every choice is saved to a database
+    before it is acknowledged.
 
     \b
     Examples:

@@ -68,11 +68,11 @@ def command(
     jobs: int | None,
     output: str,
 ) -> None:
-    """Improves the weights of POLICY by games: CMA-ES proposes weights, and each proposal plays the same seeds on every
-    seat, against BOTS on the others. Then weights before and after play seeds that the search has not seen.
+    """Optimise the weights of POLICY by playing games: CMA-ES proposes weights, and each proposal plays the same seeds
+    on every seat, against BOTS on the others. The result is validated against the old weights with new seeds.
 
-    The outcome is a diff for the file of the policy. The exit status is 1 where it is not surely better. It needs
-    `pip install 'regelwerk[tune]'`.
+    The output is a diff for the file of the policy. The exit status is 1 if the result is not significantly better.
+    Install CMA-ES with `pip install 'regelwerk[tune]'`.
 
     \b
     Examples:
