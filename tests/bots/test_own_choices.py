@@ -54,17 +54,17 @@ class Played:
 def gives_up(game: Game, function: str) -> Iterator[None]:
     """Inside, a function of the module gives up when it has done its work."""
     module: Any = game.machine.module
-    works = getattr(module, f"_{function}")
+    works = getattr(module, function)
 
     def fails(*arguments: int) -> int:
         works(*arguments)
         raise Trap(function)
 
-    setattr(module, f"_{function}", fails)
+    setattr(module, function, fails)
     try:
         yield
     finally:
-        setattr(module, f"_{function}", works)
+        setattr(module, function, works)
 
 
 @FORMS
