@@ -121,7 +121,7 @@ class PlaceRow:
     values: dict[str, Value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class GraphDecl:
     """The graph that a family declares, and the nodes and links that a map gives.
 
@@ -144,6 +144,8 @@ class GraphDecl:
     nodes: list[NodeRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     places: list[PlaceRow] = field(default_factory=list)
+
+    __hash__ = object.__hash__  # what is worked out of a graph is remembered for this one
 
 
 Owner = Literal["", "seat", "card", "place", "node", "link"]
@@ -562,7 +564,7 @@ class Measure:
         return any(not moment.endswith(" of game") for moment in self.when)
 
 
-@dataclass(eq=False)
+@dataclass
 class Model:
     """A composed and checked ruleset."""
 
@@ -609,6 +611,8 @@ class Model:
     signatures: Signatures = field(default_factory=dict)
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
     """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
+
+    __hash__ = object.__hash__  # what is worked out of a model is remembered for this one
 
     def is_unit(self, kind: str) -> bool:
         """Return whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
