@@ -203,7 +203,7 @@ class View:
             case "open" | "close":
                 self.open[str(data["panel"])[:80]] = what == "open"
             case "toggle":
-                panel = next(p for p in panels_of(live.ruleset.model) if p.name == data["panel"])
+                panel = {panel.name: panel for panel in panels_of(live.ruleset.model)}[str(data["panel"])]
                 self.open[panel.name] = not self.is_open(panel)
             case "list":
                 self.listing = not self.listing
@@ -264,14 +264,19 @@ class View:
         pointing = self.pointing()
         if pointing is None:
             return
-        slot = next(each for each in pointing.slots() if each.number == number)
-        pointing.pick(number, slot.domain[place])
+        pointing.pick(number, self._slot_of(pointing, number).domain[place])
+
+    def _slot_of(self, pointing: Pointing, number: int) -> Slot:
+        slot = next((each for each in pointing.slots() if each.number == number), None)
+        if slot is None:
+            raise Refused("That cannot be picked now.")
+        return slot
 
     def _number(self, number: int, value: int) -> None:
         pointing = self.pointing()
         if pointing is None:
             return
-        slot = next(each for each in pointing.slots() if each.number == number)
+        slot = self._slot_of(pointing, number)
         if not pointing.pick(number, value) and slot.domain:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")

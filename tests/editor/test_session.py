@@ -118,7 +118,7 @@ def test_yaml_of_something_else_is_left_alone(client: Client, root: Path) -> Non
         ("base(who)", 0, "goofspiel/family.yaml"),
         ("bid_of:", 0, "The bid is the value of the card."),
         ("GO-1", 1, "The bid is the value of the card."),
-        ("wraps:", 0, "The file whose rule this one covers"),
+        ("wraps:", 0, "The file whose rule this one wraps"),
         ("base(who)", len("base("), "who: seat"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import shutil
@@ -43,8 +44,19 @@ FLAGS = [
 ]
 
 
+class _Errors(logging.Handler):
+    """Keeps what a server tells of its own mistakes, with tracebacks."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(logging.Formatter().format(record))
+
+
 class Served:
-    """A running server. ``hall`` may be looked at while nothing happens."""
+    """A running server. ``hall`` may be looked at while nothing happens; ``errors`` are mistakes of the server."""
 
     def __init__(
         self,
@@ -64,8 +76,11 @@ class Served:
         listening.bind(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         app = application(self.hall, before=Watch(self.hall, watch).run if watch else None)
-        config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
+        told = _Errors()
+        self.errors = told.told
+        logging.getLogger("uvicorn.error").addHandler(told)
         self.loop: asyncio.AbstractEventLoop | None = None
 
         async def serve() -> None:
@@ -165,7 +180,11 @@ class Player:
         self.live, self.page, self.seat = live, page, seat
         self.wrong: list[str] = []
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: self._heard(said.text) if said.type == "error" else None)
+
+    def _heard(self, text: str) -> None:
+        if "net::ERR_INCOMPLETE_CHUNKED_ENCODING" not in text:  # the page connects again; mistakes are the server's
+            self.wrong.append(text)
 
     def choose(self, game: Game, choice: Mapping[str, Any]) -> None:
         """Makes a choice by pointing: an alternative where there is no thing for it, things, numbers, OK."""

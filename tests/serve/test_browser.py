@@ -63,6 +63,13 @@ def play(live: Live, players: list[Player], bots: str) -> None:
         assert player.wrong == []
 
 
+@pytest.fixture(autouse=True)
+def no_mistakes(served: Served) -> Iterator[None]:
+    """The server has made no mistake of its own."""
+    yield
+    assert served.errors == []
+
+
 def test_three_people_play_germany_to_its_end_by_pointing(chromium: Any, served: Served) -> None:
     live, links, _ = served.table("bsw-germany", ["person"] * 3)
     players = seated(chromium, live, links)
@@ -422,7 +429,7 @@ def test_names_that_attack_are_words(chromium: Any, served: Served) -> None:
     for name in names:
         live, links, _ = served.table("goofspiel", ["person", "bot"], name0=name, title=name)
         (player,) = seated(chromium, live, [links[0]])
-        player.page.locator("#panel-seats").wait_for()
+        player.page.locator("#panel-players").wait_for()
         assert player.page.locator("img, script:not([src])").count() == 0
         assert player.page.evaluate("document.title") != "x"
         assert player.page.evaluate("document.documentElement.scrollWidth") <= 1440

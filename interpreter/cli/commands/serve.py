@@ -92,7 +92,7 @@ def command(
     watched = Watch(hall, watch).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
     config = uvicorn.Config(
-        app, host, port, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        app, host, port, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     _run(server, config, host, port, path, browser=not no_browser)
