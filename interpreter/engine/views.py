@@ -50,10 +50,11 @@ HIDDEN = "…"
 class Line:
     """One line of a log: what happened, in words and as data, and the rule and statements that it shows.
 
-    ``kind`` is choice, event or mark; ``name`` is ``decision.alternative``, the event's name or the moment.
+    ``kind`` is choice, event, mark or prompt; ``name`` is ``decision.alternative``, the event's name, the moment, or
+    the decision that is asked.
     """
 
-    kind: Literal["choice", "event", "mark"]
+    kind: Literal["choice", "event", "mark", "prompt"]
     name: str
     text: str
     values: dict[str, Value]

@@ -72,6 +72,9 @@ class Recorder:
     def moment(self, game: Game, word: str) -> None:
         """Moments follow from the choices."""
 
+    def asked(self, game: Game, decision: Decision) -> None:
+        """So do decisions."""
+
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self._count += 1
         line = {"by": decision.actor, **option.as_dict(), "decision": decision.name}

@@ -31,6 +31,10 @@ class Watcher(Protocol):
         decisions."""
         ...
 
+    def asked(self, game: Game, decision: Decision) -> None:
+        """A bot is going to decide."""
+        ...
+
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         """A choice was made; the game stands at the next decision."""
         ...
@@ -94,6 +98,8 @@ class Match:
         if self.decisions > MAXIMUM_DECISIONS:
             raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
         bot = who_decides(self.bots, decision, self.ruleset)
+        for watcher in self.watchers:
+            watcher.asked(self.game, decision)
         self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
         return True
 

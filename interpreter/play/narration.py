@@ -9,7 +9,7 @@ from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Mark, read
 from interpreter.engine.rules import Table
-from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
+from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since, prompt_of
 from interpreter.kernel.state import Record, Value
 from interpreter.language.types import SEAT
 
@@ -17,10 +17,18 @@ __all__ = ["Narrator", "without_actor", "words_of"]
 
 
 class Narrator:
-    """Watches a match and tells each line once, and each board at its moment. ``player`` is whose eyes it has."""
+    """Watches a match and tells each line once, and each board at its moment. ``player`` is whose eyes it has. With
+    ``prompts`` it also tells what each decision asks, where the ruleset has words for it."""
 
-    def __init__(self, tell: Callable[[Line | BoardTable], None], language: str = "en", player: int | None = None):
-        self.tell, self.language, self.player = tell, language, player
+    def __init__(
+        self,
+        tell: Callable[[Line | BoardTable], None],
+        language: str = "en",
+        player: int | None = None,
+        *,
+        prompts: bool = False,
+    ) -> None:
+        self.tell, self.language, self.player, self.prompts = tell, language, player, prompts
         self._start = 0
         self._told = 0
 
@@ -35,6 +43,12 @@ class Narrator:
         for board in game.ruleset.model.boards:
             if board.when != "end of game" and is_shown(game.table, game.state, board, self.player):
                 self.tell(board_of(game.table, game.state, board, self.language, self.player))
+
+    def asked(self, game: Game, decision: Decision) -> None:
+        text = prompt_of(game.table, game.state, decision, self.language, self.player) if self.prompts else ""
+        if text:
+            self.lines(game)
+            self.tell(Line("prompt", decision.name, text, {}, decision.actor))
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self.lines(game)

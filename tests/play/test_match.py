@@ -55,6 +55,19 @@ def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPa
     assert made == [("eager", "modest")]
 
 
+def test_prompts_stand_before_the_choices_that_answer_them() -> None:
+    ruleset = load("germany-2018")
+    entries: list[Line | BoardTable] = []
+    match = Match(ruleset, bots_of("greedy", ruleset, 3), 7, watchers=[Narrator(entries.append, prompts=True)])
+    while len(entries) < 40 and match.step():
+        pass
+    texts = [entry.text for entry in entries if entry.text]
+    at = next(number for number, text in enumerate(texts) if ": bid more than" in text)
+    who = texts[at].partition(":")[0]
+    assert texts[at].endswith(", or pass")
+    assert texts[at + 1].startswith(f"{who} ")
+
+
 def test_boards_stand_at_their_moment(pebbles: Ruleset) -> None:
     boards = [entry for entry in told(pebbles, "eager", 3, 1) if isinstance(entry, BoardTable)]
     assert [board.text for board in boards] == ["Round 1", "Round 2", ""]

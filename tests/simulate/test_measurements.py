@@ -35,6 +35,9 @@ class Onlooker:
                 if kinds[place][0]
             )
 
+    def asked(self, game: Game, decision: Decision) -> None:
+        pass
+
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         """Two decisions later the pebbles may be others; those of the seat that chose change with its choices alone."""
         if option.do == "pull":

@@ -37,6 +37,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
+@click.option("--prompts", is_flag=True, help="Print what each decision asks, before the choice.")
 @options.language_option
 @options.output_option("text", "json")
 def command(
@@ -48,6 +49,7 @@ def command(
     bots: str | None,
     log: Path | None,
     verbose: bool,
+    prompts: bool,
     language: str,
     output: str,
 ) -> None:
@@ -57,6 +59,7 @@ def command(
     Examples:
       regelwerk run goofspiel --players 3 --seed 7
       regelwerk run germany-2018 --bots greedy,random -v
+      regelwerk run germany-2018 --prompts
       regelwerk run goofspiel --seed 7 --log game.jsonl
     """
     from interpreter.play.game_records import Recorder
@@ -77,7 +80,7 @@ def command(
                 raise
             nobody_reads()  # the log is wanted all the same
 
-    watchers: list[Watcher] = [Narrator(tell, language)]
+    watchers: list[Watcher] = [Narrator(tell, language, prompts=prompts)]
     with ExitStack() as stack:
         recorder = None
         if log is not None:
