@@ -23,4 +23,7 @@ def no_search() -> Iterator[None]:
         yield
     finally:
         if on:
+            if not gc.get_freeze_count():  # what was built is old at once: else all of it is searched now
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

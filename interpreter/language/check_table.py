@@ -6,6 +6,7 @@ and prompts are checked where all texts are (:mod:`interpreter.language.check_sh
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import cast
 
 from interpreter.base.colour_values import NAMED
@@ -205,10 +206,14 @@ class Layout(Checker):
     def _moments(self, entry: Entry) -> tuple[str, ...]:
         return tuple(scalar.text for scalar in words(entry.get("opens")))
 
+    @cached_property
+    def _decisions(self) -> set[str]:
+        return {ask.name for ask in asked(self.model)}
+
     def _known(self, panel: Panel, entry: Entry) -> None:
         """Names of a panel mean something: decisions, phases, tables and keys. A panel of the family may speak of what
         only some of its editions have; what no ruleset has is for `validate` of the family to find."""
-        decisions = {ask.name for ask in asked(self.model)}
+        decisions = self._decisions
         table = self.model.tables.get(panel.printed)
         if panel.form == "printed" and table is None:
             near = did_you_mean(panel.printed, self.model.tables)
