@@ -55,7 +55,7 @@ THIRD_PARTIES = {
     "wasmtime": ("compiler/wasm/",),
     "duckdb": ("simulate/flat_tables.py",),
     "distributed": ("simulate/cluster.py",),
-    "matplotlib": ("drawing/game_charts.py",),
+    "matplotlib": ("drawing/game_charts.py", "drawing/effect_charts.py"),
     "numpy": ("rl/",),
     "pettingzoo": ("rl/aec.py",),
     "gymnasium": ("rl/aec.py", "rl/vector.py"),

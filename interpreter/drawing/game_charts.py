@@ -54,6 +54,8 @@ class Chart:
     title: str
     about: str
     draw: Callable[[Axes], None]
+    height: float = HIGH
+    """Inches."""
 
 
 def check_charts(path: Path) -> None:
@@ -185,7 +187,7 @@ def svg_of(chart: Chart) -> str:
     """A chart as an SVG document: the same for the same numbers."""
     figure_of, looks = _figures()
     with looks({**_LOOKS, "svg.hashsalt": chart.title}):
-        figure = figure_of(figsize=(WIDE, HIGH), layout="constrained")
+        figure = figure_of(figsize=(WIDE, chart.height), layout="constrained")
         chart.draw(figure.add_subplot())
         written = StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})

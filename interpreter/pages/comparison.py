@@ -15,9 +15,10 @@ from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Parting, causes
-from interpreter.compare.effect_sizes import Effect, histogram
+from interpreter.compare.effect_sizes import Effect
+from interpreter.drawing.effect_charts import effect_chart, histogram_chart
+from interpreter.drawing.game_charts import ChartsUnavailable, svg_of
 from interpreter.explain.cross_reference import Part
-from interpreter.pages.effect_charts import effect_sizes, two_histograms
 from interpreter.pages.page import (
     Beside,
     Block,
@@ -222,17 +223,21 @@ class _Book:
             "How much it matters",
             (
                 Paragraph((text,)),
-                Drawing(effect_sizes(found, self.titles), "Effect sizes with their 95 % intervals"),
                 Grid(columns, rows, marked_rows=marked),
-                *self._histograms(found),
+                *self._charts(found),
             ),
         )
 
-    def _histograms(self, found: Sequence[Effect]) -> Iterator[Block]:
-        largest = sorted((each for each in found if each.is_sure), key=lambda each: -abs(each.size))
-        for each in largest[:3]:
-            svg = two_histograms(histogram(each), self.titles)
-            yield Drawing(svg, f"{titled(each.name)}: number of games with each value")
+    def _charts(self, effects: Sequence[Effect]) -> Iterator[Block]:
+        """Draw all effects, and the distributions of the three largest significant ones."""
+        largest = sorted((effect for effect in effects if effect.is_sure), key=lambda effect: -abs(effect.size))
+        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest[:3])]
+        try:
+            drawings = [Drawing(svg_of(chart), chart.about) for chart in charts]
+        except ChartsUnavailable as missing:
+            yield Paragraph((f"{str(missing)[:1].upper()}{str(missing)[1:]}.",))
+        else:
+            yield from drawings
 
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:

@@ -28,7 +28,6 @@ from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT
 from interpreter.pages.comparison import Played, comparison_page
-from interpreter.pages.effect_charts import effect_sizes
 from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, simulate
@@ -122,10 +121,6 @@ def test_what_is_always_the_same_is_surely_so() -> None:
     found = {each.name: each for each in effects(a, b, [POINTS])}
     assert (found["points"].low, found["points"].high, found["points"].size) == (2, 2, inf)
     assert (found["rounds"].size, found["rounds"].is_sure) == (0, False)
-    drawn = effect_sizes(list(found.values()), ("a", "b"))
-    assert "points +∞" in drawn
-    assert "inf" not in drawn
-    assert effect_sizes([found["points"]], ("a", "b"))
 
 
 @pytest.mark.parametrize(
