@@ -11,7 +11,7 @@ from interpreter.kernel.effects import Effects
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.language.types import BagType, IntType
 from interpreter.language.walk import size
@@ -129,10 +129,18 @@ def effort(*trees: object) -> int:
     return 1 + size(trees) // 16
 
 
-def grows(node: c.Expression) -> bool:
+def grows(node: core.Expression) -> bool:
     """Return whether a number is worked out here, not taken from where it is kept already."""
     return isinstance(node.type, IntType | BagType) and not isinstance(
-        node, c.Const | c.Local | c.Read | c.Static | c.TableCell | c.Element | c.FieldOf | c.SettingValue
+        node,
+        core.Const
+        | core.Local
+        | core.Read
+        | core.Static
+        | core.TableCell
+        | core.Element
+        | core.FieldOf
+        | core.SettingValue,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 
 __all__ = ["Facts", "Reach", "target_of"]
@@ -43,9 +43,9 @@ class Reach:
         return [name for name, reads in self.standing_reads.items() if group in reads]
 
 
-def target_of(model: Model, call: c.CallRule | c.CallBase) -> str:
+def target_of(model: Model, call: core.CallRule | core.CallBase) -> str:
     """The id of the procedure that a call runs."""
-    if isinstance(call, c.CallBase):
+    if isinstance(call, core.CallBase):
         return f"{call.rule}@{call.layer}"
     rule = model.rules.get(call.rule)
     return rule.top.id if rule else call.rule

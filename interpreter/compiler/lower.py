@@ -16,7 +16,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, ListType
 from interpreter.language.walk import descendants
@@ -52,7 +52,7 @@ class Jumps:
 class Forks:
     """Go on with one of two stretches."""
 
-    test: c.Test
+    test: core.Test
     then: int
     otherwise: int
 
@@ -61,7 +61,7 @@ class Forks:
 class Advances:
     """The head of a `for each`: the next item that passes the test goes to the body; none is left: on to `after`."""
 
-    loop: c.Iterate
+    loop: core.Iterate
     body: int
     after: int
 
@@ -70,7 +70,7 @@ class Advances:
 class Counts:
     """The head of a bounded `while`: one more pass, or a failure where the bound is passed."""
 
-    loop: c.Repeat
+    loop: core.Repeat
     then: int
 
 
@@ -78,7 +78,7 @@ class Counts:
 class Asks:
     """Wait for a choice. ``bodies`` are where each option goes on."""
 
-    ask: c.Ask
+    ask: core.Ask
     bodies: tuple[int, ...]
 
 
@@ -86,7 +86,7 @@ class Asks:
 class Calls:
     """Call a procedure that can suspend; what it gives goes to the local ``into`` (-1: nowhere)."""
 
-    call: c.CallRule | c.CallBase
+    call: core.CallRule | core.CallBase
     into: int
     then: int
 
@@ -95,7 +95,7 @@ class Calls:
 class Leaves:
     """Back to the caller."""
 
-    value: c.Expression | None
+    value: core.Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Stretch:
 
     id: str
     procedure: str
-    steps: tuple[c.Step, ...]
+    steps: tuple[core.Step, ...]
     end: End
     span: Span
 
@@ -137,7 +137,7 @@ class Lowered:
 
     layer: RuleLayer
     local_count: int
-    steps: tuple[c.Step, ...] | None
+    steps: tuple[core.Step, ...] | None
     entry: int
 
 
@@ -150,7 +150,7 @@ class Program:
     procedures: dict[str, Lowered]
     stretches: tuple[Stretch, ...]
 
-    def target(self, call: c.CallRule | c.CallBase) -> str:
+    def target(self, call: core.CallRule | core.CallBase) -> str:
         return target_of(self.model, call)
 
     def layer_at(self, span: Span) -> RuleLayer | None:
@@ -179,29 +179,29 @@ class Program:
             nodes = list(descendants(tuple(parts)))
             kept = set(range(len(self.procedures[name].layer.parameters)))
             kept.update(index for node in nodes for index in _set_by(node))
-            found[name] = frozenset({node.variable for node in nodes if isinstance(node, c.Loop)} - kept)
+            found[name] = frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - kept)
         return found
 
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """The names of all chances that the rules speak of, in order of the alphabet."""
         nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
-        return tuple(sorted({node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks)}))
+        return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
 
 
 def _set_by(node: Any) -> Iterator[int]:
     """The locals that a step, or the end of a stretch, gives a value."""
     match node:
-        case c.SetLocal(index) | c.Picks(index):
+        case core.SetLocal(index) | core.Picks(index):
             yield index
-        case c.Iterate():
+        case core.Iterate():
             yield node.variable
             yield from node.hidden
-        case c.Repeat():
+        case core.Repeat():
             yield node.hidden
-        case c.Choice(variable):
+        case core.Choice(variable):
             yield variable
-        case c.Test(_, bind) if bind is not None:
+        case core.Test(_, bind) if bind is not None:
             yield bind
         case Calls(_, into):
             yield into
@@ -244,28 +244,28 @@ class Lowering:
         entry = self._sequence(body, leave)
         self.done[name] = Lowered(layer, self._locals, None, entry)
 
-    def _guarded(self, layer: RuleLayer) -> tuple[c.Step, ...]:
+    def _guarded(self, layer: RuleLayer) -> tuple[core.Step, ...]:
         """The body; where `when` is false, the layer below answers."""
         if layer.when is None or layer.layer == 0:
             return layer.steps
-        given = tuple(c.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
-        below = c.CallBase(layer.rule, layer.layer - 1, given, type=layer.result, span=layer.span)
-        other: c.Step = c.Performs(below) if layer.result == NOTHING else c.Returns(below)
-        return (c.Branch(c.Test(layer.when, span=layer.when.span), layer.steps, (other,), span=layer.span),)
+        given = tuple(core.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
+        below = core.CallBase(layer.rule, layer.layer - 1, given, type=layer.result, span=layer.span)
+        other: core.Step = core.Performs(below) if layer.result == NOTHING else core.Returns(below)
+        return (core.Branch(core.Test(layer.when, span=layer.when.span), layer.steps, (other,), span=layer.span),)
 
     # --- notes with their triggers
 
-    def _expand(self, steps: tuple[c.Step, ...]) -> tuple[c.Step, ...]:
-        found: list[c.Step] = []
+    def _expand(self, steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
+        found: list[core.Step] = []
         for step in steps:
             match step:
-                case c.Notes():
+                case core.Notes():
                     found.extend(self._note(step))
-                case c.Branch():
+                case core.Branch():
                     found.append(replace(step, then=self._expand(step.then), otherwise=self._expand(step.otherwise)))
-                case c.Iterate() | c.Repeat():
+                case core.Iterate() | core.Repeat():
                     found.append(replace(step, body=self._expand(step.body)))
-                case c.Ask():
+                case core.Ask():
                     options = tuple(
                         replace(option, body=self._expand(option.body)) if option.body is not None else option
                         for option in step.options
@@ -276,44 +276,46 @@ class Lowering:
                     found.append(step)
         return tuple(found)
 
-    def _note(self, step: c.Notes) -> list[c.Step]:
+    def _note(self, step: core.Notes) -> list[core.Step]:
         triggers = [trigger for trigger in self.model.triggers.values() if trigger.event == step.event]
         if not triggers:
             return [step]
-        kept: list[c.Step] = []
-        values: list[c.Expression] = []
+        kept: list[core.Step] = []
+        values: list[core.Expression] = []
         for argument in step.arguments:
             index = self._hidden()
-            kept.append(c.SetLocal(index, argument, span=argument.span))
-            values.append(c.Local(index, "", type=argument.type, span=argument.span))
+            kept.append(core.SetLocal(index, argument, span=argument.span))
+            values.append(core.Local(index, "", type=argument.type, span=argument.span))
         kept.append(replace(step, arguments=tuple(values)))
         for trigger in triggers:
             kept.append(self._trigger(trigger.name, tuple(values), step.span))
         return kept
 
-    def _trigger(self, name: str, values: tuple[c.Expression, ...], span: Span) -> c.Step:
+    def _trigger(self, name: str, values: tuple[core.Expression, ...], span: Span) -> core.Step:
         """Test, then the case of the present phase: a branch whose leaves call the trigger's blocks."""
         trigger = self.model.triggers[name]
         inner = [self._hidden() for _ in range(trigger.local_count)]
-        bind = [c.SetLocal(inner[i], value, span=span) for i, value in enumerate(values)]
-        phase = c.Read(c.Cell("phase", None, type=INT), type=INT)
-        branch: tuple[c.Step, ...] = ()
+        bind = [core.SetLocal(inner[i], value, span=span) for i, value in enumerate(values)]
+        phase = core.Read(core.Cell("phase", None, type=INT), type=INT)
+        branch: tuple[core.Step, ...] = ()
         for case in sorted(trigger.cases, key=lambda case: bool(case.phases)):
             if case.procedure is None:
-                calls: tuple[c.Step, ...] = ()
+                calls: tuple[core.Step, ...] = ()
             else:
-                calls = (c.Performs(c.CallRule(case.procedure, values, type=NOTHING, span=case.span), span=case.span),)
+                calls = (
+                    core.Performs(core.CallRule(case.procedure, values, type=NOTHING, span=case.span), span=case.span),
+                )
             if not case.phases:
                 branch = calls
                 continue
             numbers = tuple(self.model.phases.index(p) for p in case.phases if p in self.model.phases)
-            here = c.MemberOf(phase, c.Const(numbers, type=ListType(INT)), False, type=BOOL, span=case.span)
-            branch = (c.Branch(c.Test(here, span=case.span), calls, branch, span=case.span),)
+            here = core.MemberOf(phase, core.Const(numbers, type=ListType(INT)), False, type=BOOL, span=case.span)
+            branch = (core.Branch(core.Test(here, span=case.span), calls, branch, span=case.span),)
         if trigger.test is None:
-            return c.Branch(c.Test(c.Const(True, type=BOOL)), branch, (), span=span)
+            return core.Branch(core.Test(core.Const(True, type=BOOL)), branch, (), span=span)
         test = renumbered(trigger.test, inner)
-        whole = c.Branch(c.Test(test, span=trigger.span), branch, (), span=trigger.span)
-        return c.Branch(c.Test(c.Const(True, type=BOOL)), (*bind, whole), (), span=span)
+        whole = core.Branch(core.Test(test, span=trigger.span), branch, (), span=trigger.span)
+        return core.Branch(core.Test(core.Const(True, type=BOOL)), (*bind, whole), (), span=span)
 
     def _hidden(self) -> int:
         """A local that the text does not name."""
@@ -322,13 +324,13 @@ class Lowering:
 
     # --- stretches
 
-    def _add(self, steps: tuple[c.Step, ...], end: End, span: Span) -> int:
+    def _add(self, steps: tuple[core.Step, ...], end: End, span: Span) -> int:
         self.stretches.append(None)
         index = len(self.stretches) - 1
         self._set(index, steps, end, span)
         return index
 
-    def _set(self, index: int, steps: tuple[c.Step, ...], end: End, span: Span) -> None:
+    def _set(self, index: int, steps: tuple[core.Step, ...], end: End, span: Span) -> None:
         self.stretches[index] = Stretch(f"{self._name}#{index - self._first}", self._name, steps, end, span)
 
     def _reserve(self) -> int:
@@ -336,7 +338,7 @@ class Lowering:
         self.stretches.append(None)
         return len(self.stretches) - 1
 
-    def _sequence(self, steps: tuple[c.Step, ...], after: int) -> int:
+    def _sequence(self, steps: tuple[core.Step, ...], after: int) -> int:
         """The stretch from which the steps run and then go on at ``after``."""
         for position, step in enumerate(steps):
             if self._suspends(step):
@@ -346,34 +348,34 @@ class Lowering:
                 return self._add(before, Jumps(entry), before[0].span) if before else entry
         return self._add(steps, Jumps(after), steps[0].span) if steps else after
 
-    def _suspends(self, step: c.Step) -> bool:
+    def _suspends(self, step: core.Step) -> bool:
         """Return whether a step can stop, return or leave: then it ends a stretch."""
         match step:
-            case c.Ask() | c.Settles() | c.Ends() | c.Returns():
+            case core.Ask() | core.Settles() | core.Ends() | core.Returns():
                 return True
-            case c.Branch():
+            case core.Branch():
                 return any(self._suspends(inner) for inner in (*step.then, *step.otherwise))
-            case c.Iterate():
+            case core.Iterate():
                 return step.turn or any(self._suspends(inner) for inner in step.body)
-            case c.Repeat():
+            case core.Repeat():
                 return any(self._suspends(inner) for inner in step.body)
-            case c.SetLocal(_, value) | c.SetCell(_, value) | c.Performs(value):
+            case core.SetLocal(_, value) | core.SetCell(_, value) | core.Performs(value):
                 return self._call_suspends(value)
             case _:
                 return False
 
-    def _call_suspends(self, value: c.Expression) -> bool:
-        if not isinstance(value, c.CallRule | c.CallBase):
+    def _call_suspends(self, value: core.Expression) -> bool:
+        if not isinstance(value, core.CallRule | core.CallBase):
             return False
         target = target_of(self.model, value)
         layer = self.reach.procedures.get(target)
         return layer is not None and layer.form == "does" and self.reach.suspends(target)
 
-    def _suspending(self, step: c.Step, after: int) -> int:
+    def _suspending(self, step: core.Step, after: int) -> int:
         """The stretch at which such a step begins; ``after`` is where it goes on."""
         span = step.span
         match step:
-            case c.Ask():
+            case core.Ask():
                 index = self._reserve()
                 back = index if step.repeatedly else after
                 bodies = tuple(
@@ -381,53 +383,53 @@ class Lowering:
                 )
                 self._set(index, (), Asks(step, bodies), span)
                 return index
-            case c.Branch(test, then, otherwise):
+            case core.Branch(test, then, otherwise):
                 return self._add((), Forks(test, self._sequence(then, after), self._sequence(otherwise, after)), span)
-            case c.Iterate():
+            case core.Iterate():
                 return self._iterate(step, after)
-            case c.Repeat():
+            case core.Repeat():
                 return self._repeat(step, after)
-            case c.Settles():
+            case core.Settles():
                 return self._add((), SettlesThen(after), span)
-            case c.Ends():
+            case core.Ends():
                 return self._add((), Stops(), span)
-            case c.Returns(value) if self._turns:
+            case core.Returns(value) if self._turns:
                 return self._return_from_turn(value, span)
-            case c.Returns(value):
+            case core.Returns(value):
                 if value is not None and self._call_suspends(value):
                     index = self._hidden()
-                    leave = self._add((), Leaves(c.Local(index, "", type=value.type)), span)
+                    leave = self._add((), Leaves(core.Local(index, "", type=value.type)), span)
                     return self._calls(value, index, leave, span)
                 return self._add((), Leaves(value), span)
-            case c.SetLocal(index, value):
+            case core.SetLocal(index, value):
                 return self._calls(value, index, after, span)
-            case c.SetCell(cell, value):
+            case core.SetCell(cell, value):
                 index = self._hidden()
-                stored = c.SetCell(cell, c.Local(index, "", type=value.type), span=span)
+                stored = core.SetCell(cell, core.Local(index, "", type=value.type), span=span)
                 following = self._add((stored,), Jumps(after), span)
                 return self._calls(value, index, following, span)
-            case c.Performs(value):
+            case core.Performs(value):
                 return self._calls(value, -1, after, span)
             case _:
                 raise AssertionError(step)
 
-    def _calls(self, call: c.Expression, into: int, then: int, span: Span) -> int:
-        assert isinstance(call, c.CallRule | c.CallBase)
+    def _calls(self, call: core.Expression, into: int, then: int, span: Span) -> int:
+        assert isinstance(call, core.CallRule | core.CallBase)
         return self._add((), Calls(call, into, then), span)
 
-    def _return_from_turn(self, value: c.Expression | None, span: Span) -> int:
+    def _return_from_turn(self, value: core.Expression | None, span: Span) -> int:
         """The turns that are going on end first."""
         index = self._hidden()
-        after = self._add((), Leaves(c.Local(index, "", type=value.type) if value is not None else None), span)
+        after = self._add((), Leaves(core.Local(index, "", type=value.type) if value is not None else None), span)
         for _ in range(self._turns):
             after = self._add((), TurnEnds(after), span)
         if value is None:
             return after
         if self._call_suspends(value):
             return self._calls(value, index, after, span)
-        return self._add((c.SetLocal(index, value, span=span),), Jumps(after), span)
+        return self._add((core.SetLocal(index, value, span=span),), Jumps(after), span)
 
-    def _iterate(self, step: c.Iterate, after: int) -> int:
+    def _iterate(self, step: core.Iterate, after: int) -> int:
         items, position = step.hidden
         head = self._reserve()
         tail = self._add((), TurnEnds(head), step.span) if step.turn else head
@@ -436,22 +438,22 @@ class Lowering:
         self._turns -= step.turn
         self._set(head, (), Advances(step, body, after), step.span)
         start = (
-            c.SetLocal(items, step.items, span=step.items.span),
-            c.SetLocal(position, c.Const(0, type=INT), span=step.span),
+            core.SetLocal(items, step.items, span=step.items.span),
+            core.SetLocal(position, core.Const(0, type=INT), span=step.span),
         )
         return self._add(start, Jumps(head), step.span)
 
-    def _repeat(self, step: c.Repeat, after: int) -> int:
+    def _repeat(self, step: core.Repeat, after: int) -> int:
         head = self._reserve()
         body = self._sequence(step.body, head)
         if step.bound is not None:
             body = self._add((), Counts(step, body), step.span)
-        self._set(head, (), Forks(c.Test(step.test, span=step.test.span), body, after), step.span)
-        start = (c.SetLocal(step.hidden, c.Const(0, type=INT), span=step.span),)
+        self._set(head, (), Forks(core.Test(step.test, span=step.test.span), body, after), step.span)
+        start = (core.SetLocal(step.hidden, core.Const(0, type=INT), span=step.span),)
         return self._add(start, Jumps(head), step.span)
 
 
-def renumbered(tree: c.Expression, locals_: list[int]) -> c.Expression:
+def renumbered(tree: core.Expression, locals_: list[int]) -> core.Expression:
     """An expression whose locals have other places."""
 
     def change(node: Any) -> Any:
@@ -459,14 +461,14 @@ def renumbered(tree: c.Expression, locals_: list[int]) -> c.Expression:
             return tuple(change(item) for item in node)
         if not is_dataclass(node) or isinstance(node, type):
             return node
-        if isinstance(node, c.Local):
+        if isinstance(node, core.Local):
             return replace(node, index=locals_[node.index])
-        if isinstance(node, c.Loop):
+        if isinstance(node, core.Loop):
             node = replace(node, variable=locals_[node.variable])
-        if not isinstance(node, c.Core):
+        if not isinstance(node, core.Core):
             return node
         changes = {f.name: change(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "type")}
         return replace(node, **changes)
 
-    changed: c.Expression = change(tree)
+    changed: core.Expression = change(tree)
     return changed

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
 from interpreter.language.types import CardHolderType, HolderType, PlaceType
 from interpreter.language.walk import descendants
@@ -56,45 +56,45 @@ def _own_facts(model: Model, layer: RuleLayer) -> Facts:
 
 def _note_facts(model: Model, node: object, facts: Facts) -> None:
     match node:
-        case c.CallRule() | c.CallBase():
+        case core.CallRule() | core.CallBase():
             facts.calls.add(target_of(model, node))
-        case c.Cell(group, _):
+        case core.Cell(group, _):
             facts.reads.add(group)
             if isinstance(node.type, HolderType):
                 facts.holders.add(group)
-        case c.SetCell(cell, _):
+        case core.SetCell(cell, _):
             _write(cell, facts)
-        case c.MoveCards(_, target, _):
+        case core.MoveCards(_, target, _):
             _write(target, facts)
             facts.writes.update(name for name, group in model.groups.items() if isinstance(group.type, CardHolderType))
-        case c.MoveTokens(_, source, target) | c.MovePiece(_, source, target) | c.MoveAll(source, target, _):
+        case core.MoveTokens(_, source, target) | core.MovePiece(_, source, target) | core.MoveAll(source, target, _):
             _write(source, facts)
             _write(target, facts)
-        case c.Shuffles(zone, _):
+        case core.Shuffles(zone, _):
             _write(zone, facts)
-        case c.Notes(event, _):
+        case core.Notes(event, _):
             facts.events.add(event)
-        case c.Keeps():
+        case core.Keeps():
             facts.keeps.add(node.procedure)
-        case c.Ask():
+        case core.Ask():
             facts.asks.add(node.name)
             facts.suspends = True
-        case c.Settles() | c.Ends():
+        case core.Settles() | core.Ends():
             facts.suspends = True
-        case c.Iterate():
+        case core.Iterate():
             facts.suspends |= node.turn
         case _:
             pass
 
 
-def _write(target: c.Expression, facts: Facts) -> None:
+def _write(target: core.Expression, facts: Facts) -> None:
     if isinstance(target.type, PlaceType):
         facts.writes.add("piece")
         return
     for node in descendants(target):
-        if isinstance(node, c.Cell):
+        if isinstance(node, core.Cell):
             facts.writes.add(node.group)
-        elif isinstance(node, c.CallRule):
+        elif isinstance(node, core.CallRule):
             facts.dynamic_targets.add(node.rule)
 
 
@@ -270,7 +270,7 @@ def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     asking = _asking(model, reach)
     for layer in reach.procedures.values():
         for node in descendants(layer.body):
-            if isinstance(node, c.Repeat) and node.bound is None and not _asks(model, node.body, asking):
+            if isinstance(node, core.Repeat) and node.bound is None and not _asks(model, node.body, asking):
                 silent = list(_silent(model, reach, node.body, asking))
                 notes = (Note(f"where this layer answers, `{each.rule}` asks nobody", each.span) for each in silent)
                 message = "this loop may ask nobody" if silent else "this loop asks nobody"
@@ -317,20 +317,20 @@ def _leads_to(model: Model, body: object) -> frozenset[str] | None:
     found: set[str] = set()
     for node in descendants(body):
         match node:
-            case c.Ask():
+            case core.Ask():
                 return None
-            case c.Notes(event):
+            case core.Notes(event):
                 found.add(event)
-            case c.CallRule() | c.CallBase():
+            case core.CallRule() | core.CallBase():
                 found.add(target_of(model, node))
             case _:
                 pass
     return frozenset(found)
 
 
-def _silent(model: Model, reach: Reach, body: tuple[c.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
+def _silent(model: Model, reach: Reach, body: tuple[core.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
     """Layers of what a loop calls that ask nobody, though another layer of the same rule does."""
-    calls = [target_of(model, node) for node in descendants(body) if isinstance(node, c.CallRule | c.CallBase)]
+    calls = [target_of(model, node) for node in descendants(body) if isinstance(node, core.CallRule | core.CallBase)]
     for name in calls:
         layer = reach.procedures.get(name)
         if layer is None or not reach.all[name].asks:
@@ -438,7 +438,7 @@ def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     trees.extend(trigger.test for trigger in model.triggers.values())
     for tree in trees:
         for node in descendants(tree) if tree is not None else ():
-            if isinstance(node, c.SettingValue):
+            if isinstance(node, core.SettingValue):
                 read.add(node.name)
     for interpretation in model.interpretations.values():
         if interpretation.name not in read:

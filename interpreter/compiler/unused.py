@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.compiler.facts import Reach, target_of
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, Phrase
 from interpreter.language.walk import descendants
 
@@ -36,7 +36,7 @@ def reached(model: Model, reach: Reach, policies: Iterable[Policy]) -> set[str]:
 
 
 def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
-    front = {target_of(model, node) for node in nodes if isinstance(node, c.CallRule)}
+    front = {target_of(model, node) for node in nodes if isinstance(node, core.CallRule)}
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     front.update(model.rules[name].top.id for name in named if name in model.rules)
     front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
@@ -66,11 +66,11 @@ def _declared(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unuse
     for layer in reach.procedures.values():
         nodes.extend(descendants(layer.body))
         nodes.extend(descendants(layer.when) if layer.when is not None else ())
-    groups = {node.group for node in nodes if isinstance(node, c.Cell)}
-    settings = {node.name for node in nodes if isinstance(node, c.SettingValue)}
-    tables = {node.table for node in nodes if isinstance(node, c.TableCell)}
+    groups = {node.group for node in nodes if isinstance(node, core.Cell)}
+    settings = {node.name for node in nodes if isinstance(node, core.SettingValue)}
+    tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
     tables.update(group.spaces for group in model.groups.values() if group.spaces)
-    events = {node.event for node in nodes if isinstance(node, c.Notes)}
+    events = {node.event for node in nodes if isinstance(node, core.Notes)}
     for group in model.groups.values():
         if group.file and group.name not in groups and group.starts not in ("all", "rest"):
             yield group.name, group.file, _nothing("reads or changes", group.name, group)

@@ -13,7 +13,7 @@ from typing import Any
 
 from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Layout
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
@@ -29,7 +29,7 @@ class Watch:
     seat: int | None
 
     @property
-    def binders(self) -> tuple[tuple[int, c.Expression], ...]:
+    def binders(self) -> tuple[tuple[int, core.Expression], ...]:
         """Return the remaining binders."""
         return self.rule.binders if self.seat is None else self.rule.binders[1:]
 
@@ -69,7 +69,7 @@ def with_matches(pending: int, first: int, match: Callable[[int], object]) -> in
 
 
 def _is_of_seats(rule: StandingRule) -> bool:
-    return bool(rule.binders) and isinstance(rule.binders[0][1], c.AllSeats)
+    return bool(rule.binders) and isinstance(rule.binders[0][1], core.AllSeats)
 
 
 def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
@@ -83,16 +83,16 @@ def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
     open_: list[tuple[Any, frozenset[int]]] = [(trees, frozenset((rule.binders[0][0],)))]
     while open_:
         tree, subjects = open_.pop()
-        given = {node.variable for node in descendants(tree) if isinstance(node, c.Loop)}
-        given |= {node.index for node in descendants(tree) if isinstance(node, c.SetLocal | c.Picks)}
-        given |= {node.variable for node in descendants(tree) if isinstance(node, c.Iterate)}
+        given = {node.variable for node in descendants(tree) if isinstance(node, core.Loop)}
+        given |= {node.index for node in descendants(tree) if isinstance(node, core.SetLocal | core.Picks)}
+        given |= {node.variable for node in descendants(tree) if isinstance(node, core.Iterate)}
         mine = subjects - given
         for node in descendants(tree):
             for cell in _read_by(node):
-                if not isinstance(cell, c.Cell):
+                if not isinstance(cell, core.Cell):
                     return frozenset()
                 (own if _is_subject(cell.owner, mine) else others).add(cell.group)
-            if isinstance(node, c.CallRule | c.CallBase):
+            if isinstance(node, core.CallRule | core.CallBase):
                 passed = frozenset(i for i, each in enumerate(node.arguments) if _is_subject(each, mine))
                 for target in _layers(program, program.target(node)):
                     if (target, passed) not in seen:
@@ -103,14 +103,14 @@ def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
 
 
 def _is_subject(node: Any, subjects: frozenset[int]) -> bool:
-    return isinstance(node, c.Local) and node.index in subjects
+    return isinstance(node, core.Local) and node.index in subjects
 
 
-def _read_by(node: Any) -> Iterator[c.Expression]:
+def _read_by(node: Any) -> Iterator[core.Expression]:
     match node:
-        case c.Read(cell):
+        case core.Read(cell):
             yield cell
-        case c.Builtin(name, arguments) if BUILTINS[name].reads:
+        case core.Builtin(name, arguments) if BUILTINS[name].reads:
             yield arguments[0]
         case _:
             pass

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from interpreter.base.source import NOWHERE
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
 
 __all__ = ["Signature", "check_function", "signatures_of"]
@@ -25,21 +25,21 @@ Known = frozenset[str] | None
 """The variables that are set where control stands; none where it never comes."""
 
 
-def signatures_of(functions: Iterable[o.Function]) -> dict[str, Signature]:
+def signatures_of(functions: Iterable[ops.Function]) -> dict[str, Signature]:
     """The signatures of functions of the IR, by their names."""
     return {each.name: Signature(tuple(var.rep for var in each.parameters), each.result) for each in functions}
 
 
-def check_function(function: o.Function, signatures: Mapping[str, Signature]) -> list[str]:
+def check_function(function: ops.Function, signatures: Mapping[str, Signature]) -> list[str]:
     """Verify a function of the IR and return its faults. ``signatures``: of all functions that it can call, beside the
     helpers."""
     return _Checker(function, signatures).check()
 
 
 class _Checker:
-    def __init__(self, function: o.Function, signatures: Mapping[str, Signature]) -> None:
+    def __init__(self, function: ops.Function, signatures: Mapping[str, Signature]) -> None:
         self._function, self._signatures = function, {**HELPERS, **signatures}
-        self._reps: dict[str, o.Rep] = {}
+        self._reps: dict[str, ops.Rep] = {}
         self._found: list[str] = []
         self._labels: set[str] = set()
         """The open labels."""
@@ -57,13 +57,13 @@ class _Checker:
             self._wrong(function, f"ends without a value, want {function.result}")
         return self._found
 
-    def _wrong(self, op: o.Op, text: str) -> None:
+    def _wrong(self, op: ops.Op, text: str) -> None:
         where = f" ({op.span})" if op.span is not NOWHERE else ""
         self._found.append(f"{self._function.name}: {text}{where}")
 
     # --- statements
 
-    def _block(self, body: Iterable[o.Statement], known: Known) -> Known:
+    def _block(self, body: Iterable[ops.Statement], known: Known) -> Known:
         for statement in body:
             reached = known if known is not None else self._everything()
             after = self._statement(statement, reached)
@@ -74,57 +74,57 @@ class _Checker:
         """Return the facts at unreachable code: anything may be read there."""
         return frozenset(self._reps)
 
-    def _statement(self, statement: o.Statement, known: frozenset[str]) -> Known:
+    def _statement(self, statement: ops.Statement, known: frozenset[str]) -> Known:
         match statement:
-            case o.Set(var, value):
+            case ops.Set(var, value):
                 self._rep(statement, var)
                 return self._want(statement, "the value", value, var.rep, known) | {var.name}
-            case o.SetGlobal(name, value):
+            case ops.SetGlobal(name, value):
                 return self._want(statement, f"${name}", value, "i32", known)
-            case o.Store(address, offset, value):
+            case ops.Store(address, offset, value):
                 known = self._memory(statement, address, offset, known)
                 return self._want(statement, "the word", value, "i32", known)
-            case o.StoreLong(address, offset, value):
+            case ops.StoreLong(address, offset, value):
                 known = self._memory(statement, address, offset, known)
                 return self._want(statement, "the number", value, "i64", known)
-            case o.CopyWords(target, source, words):
+            case ops.CopyWords(target, source, words):
                 for what, value in (("the target", target), ("the source", source), ("the words", words)):
                     known = self._want(statement, what, value, "i32", known)
-            case o.Do(call, gives):
-                if isinstance(call, o.Call):
+            case ops.Do(call, gives):
+                if isinstance(call, ops.Call):
                     return self._call(call, known, gives)
                 if not gives:
                     self._wrong(statement, "a value that nobody drops")
                 return self._value(call, known)
-            case o.If(test, then, otherwise):
+            case ops.If(test, then, otherwise):
                 known = self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
-            case o.Block(label, body):
+            case ops.Block(label, body):
                 with_label = self._inside(statement, label, body, (), known)
                 return _all((with_label, *self._leaves.pop(label, ())))
-            case o.While(label, test, body, step):
+            case ops.While(label, test, body, step):
                 known = self._want(statement, "the test", test, "i32", known)
                 self._inside(statement, label, body, step, known)
-                forever = isinstance(test, o.Constant) and test.value != 0
+                forever = isinstance(test, ops.Constant) and test.value != 0
                 return _all((None if forever else known, *self._leaves.pop(label, ())))
-            case o.Break(label):
+            case ops.Break(label):
                 if label not in self._labels:
                     self._wrong(statement, f"no block `{label}` is open")
                 self._leaves.setdefault(label, []).append(known)
                 return None
-            case o.Return(value):
+            case ops.Return(value):
                 self._returns(statement, value, known)
                 return None
-            case o.Fail():
+            case ops.Fail():
                 return None
-            case o.Charge(steps):
+            case ops.Charge(steps):
                 return self._want(statement, "the steps", steps, "i32", known)
-            case o.Touch(_, owner):
+            case ops.Touch(_, owner):
                 if owner is not None:
                     return self._want(statement, "the owner", owner, "i32", known)
-            case o.TailCall(function, arguments):
+            case ops.TailCall(function, arguments):
                 rep = self._function.result
-                self._call(o.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
+                self._call(ops.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
                 return None
             case _:
                 assert_never(statement)
@@ -132,10 +132,10 @@ class _Checker:
 
     def _inside(
         self,
-        op: o.Op,
+        op: ops.Op,
         label: str,
-        body: tuple[o.Statement, ...],
-        step: tuple[o.Statement, ...],
+        body: tuple[ops.Statement, ...],
+        step: tuple[ops.Statement, ...],
         known: frozenset[str],
     ) -> Known:
         if label in self._labels:
@@ -148,7 +148,7 @@ class _Checker:
         self._labels.discard(label)
         return after
 
-    def _returns(self, op: o.Return, value: o.Value | None, known: frozenset[str]) -> None:
+    def _returns(self, op: ops.Return, value: ops.Value | None, known: frozenset[str]) -> None:
         result = self._function.result
         if value is None:
             if result is not None:
@@ -158,65 +158,65 @@ class _Checker:
         else:
             self._want(op, "the result", value, result, known)
 
-    def _memory(self, op: o.Op, address: o.Value, offset: int, known: frozenset[str]) -> frozenset[str]:
+    def _memory(self, op: ops.Op, address: ops.Value, offset: int, known: frozenset[str]) -> frozenset[str]:
         if not 0 <= offset < 2**32:
             self._wrong(op, f"the offset {offset} is outside memory")
         return self._want(op, "the address", address, "i32", known)
 
     # --- values
 
-    def _rep(self, op: o.Op, var: o.Var) -> None:
+    def _rep(self, op: ops.Op, var: ops.Var) -> None:
         """A variable has the representation that it had first."""
         rep = self._reps.setdefault(var.name, var.rep)
         if rep != var.rep:
             self._wrong(op, f"`{var.name}` is {var.rep} here, and {rep} before")
 
-    def _want(self, op: o.Op, what: str, value: o.Value, rep: o.Rep, known: frozenset[str]) -> frozenset[str]:
+    def _want(self, op: ops.Op, what: str, value: ops.Value, rep: ops.Rep, known: frozenset[str]) -> frozenset[str]:
         if value.rep != rep:
             self._wrong(op, f"{what} is {value.rep}, want {rep}")
         return self._value(value, known)
 
-    def _value(self, value: o.Value, known: frozenset[str]) -> frozenset[str]:
+    def _value(self, value: ops.Value, known: frozenset[str]) -> frozenset[str]:
         """Return the facts after a value was computed."""
         match value:
-            case o.Constant(number, rep):
+            case ops.Constant(number, rep):
                 low, high = RANGES[rep]
                 if not low <= number < high:
                     self._wrong(value, f"{number} does not fit {rep}")
-            case o.Data() | o.Global():
+            case ops.Data() | ops.Global():
                 pass
-            case o.Get(var):
+            case ops.Get(var):
                 self._rep(value, var)
                 if var.name not in known:
                     self._wrong(value, f"`{var.name}` is read and may not be set")
-            case o.Load(address, offset) | o.LoadLong(address, offset):
+            case ops.Load(address, offset) | ops.LoadLong(address, offset):
                 return self._memory(value, address, offset, known)
-            case o.Binary(operator, left, right) | o.Compare(operator, left, right):
-                operators = BINARY if isinstance(value, o.Binary) else COMPARE
+            case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
+                operators = BINARY if isinstance(value, ops.Binary) else COMPARE
                 if operator not in operators:
                     self._wrong(value, f"unknown operator `{operator}`")
                 known = self._value(left, known)
                 return self._want(value, f"the right side of `{operator}`", right, left.rep, known)
-            case o.Cell(address):
+            case ops.Cell(address):
                 return self._want(value, "the address", address, "i32", known)
-            case o.Within(body, inner):
+            case ops.Within(body, inner):
                 after = self._block(body, known)
                 return self._value(inner, self._everything() if after is None else after)
-            case o.Not(inner) | o.ToNumber(inner) | o.Allocate(inner):
+            case ops.Not(inner) | ops.ToNumber(inner) | ops.Allocate(inner):
                 return self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
-            case o.ToIndex(inner) | o.ToWord(inner):
+            case ops.ToIndex(inner) | ops.ToWord(inner):
                 return self._want(value, f"the operand of {type(value).__name__}", inner, "i64", known)
-            case o.Select(test, then, otherwise):
+            case ops.Select(test, then, otherwise):
                 known = self._want(value, "the test", test, "i32", known)
                 self._value(then, known)
                 self._want(value, "the other value", otherwise, then.rep, known)
-            case o.Call():
+            case ops.Call():
                 return self._call(value, known, True)
             case _:
                 assert_never(value)
         return known
 
-    def _call(self, call: o.Call, known: frozenset[str], gives: bool) -> frozenset[str]:
+    def _call(self, call: ops.Call, known: frozenset[str], gives: bool) -> frozenset[str]:
         signature = self._signatures.get(call.function)
         if signature is None:
             self._wrong(call, f"unknown function `{call.function}`")

@@ -17,7 +17,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.rewrite import inner
 from interpreter.compiler.plain.builtin_functions import OF_GAME, OF_VALUES
@@ -26,7 +26,7 @@ from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled, text_to_binary
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS, TYPES, Builtin
 from interpreter.language.types import (
     INT,
@@ -88,12 +88,12 @@ class Call:
     or_none: bool
 
     @property
-    def node(self) -> c.Builtin:
-        market = c.Cell("market", None, type=TrackType("gem"))
+    def node(self) -> core.Builtin:
+        market = core.Cell("market", None, type=TrackType("gem"))
         given = (
-            market if isinstance(each, TrackType) else c.Local(i, "", type=each) for i, each in enumerate(self.types)
+            market if isinstance(each, TrackType) else core.Local(i, "", type=each) for i, each in enumerate(self.types)
         )
-        return c.Builtin(self.row.name, tuple(given), self.or_none, type=self.result)
+        return core.Builtin(self.row.name, tuple(given), self.or_none, type=self.result)
 
     def __str__(self) -> str:
         return f"{self.row.name}({', '.join(map(str, self.types))}){' or none' if self.or_none else ''}"
@@ -161,12 +161,12 @@ class Both:
         self.module, self.forget = module, module.function("forget")
         self.functions = [module.function(name) for name in names]
 
-    def _function(self, name: str, call: Call) -> o.Function:
+    def _function(self, name: str, call: Call) -> ops.Function:
         """A function of arguments in their kept forms; it writes the kept form of what the call gives behind them."""
 
         def build(b: FunctionBuilder) -> None:
-            b.add(o.SetGlobal("arena", o.Global("arena_start")))
-            b.add(o.SetGlobal("fuel", o.Constant(FUEL)))
+            b.add(ops.SetGlobal("arena", ops.Global("arena_start")))
+            b.add(ops.SetGlobal("fuel", ops.Constant(FUEL)))
             at = self.given
             for number, type_ in enumerate(call.types):
                 if not isinstance(type_, TrackType):

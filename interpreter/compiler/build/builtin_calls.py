@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.rows import free_locals
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import INT, BagType, IntType, NoneType
 
@@ -32,7 +32,7 @@ class Builtins:
         self.b = expressions.b
         self.shapes, self.memory = expressions.shapes, expressions.memory
 
-    def value(self, node: c.Builtin) -> o.Value:
+    def value(self, node: core.Builtin) -> ops.Value:
         row = BUILTINS[node.name]
         if row.runtime:
             found = self._call(node.name, node, *node.arguments)
@@ -41,58 +41,58 @@ class Builtins:
             found = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
         return self._must(node, found) if row.partial and not node.or_none else found
 
-    def _must(self, node: c.Builtin, found: o.Value) -> o.Value:
+    def _must(self, node: core.Builtin, found: ops.Value) -> ops.Value:
         found = self.b.kept(found)
         self.b.fail_if(self.b.is_none(found, node.type), f"`{node.name}` finds nothing here")
         return found
 
-    def _call(self, function: str, node: c.Builtin, *arguments: c.Expression) -> o.Value:
+    def _call(self, function: str, node: core.Builtin, *arguments: core.Expression) -> ops.Value:
         """A call of a function of the runtime. It is also given the width of bags, where there are any."""
         values = tuple(map(self.x.value, arguments))
         types = (*(argument.type for argument in arguments), node.type)
-        widths = [o.Constant(self.shapes.width(type_)) for type_ in types if isinstance(type_, BagType)]
+        widths = [ops.Constant(self.shapes.width(type_)) for type_ in types if isinstance(type_, BagType)]
         return self.b.call(function, *values, *widths[:1])
 
     # --- lists and numbers
 
-    def _count(self, node: c.Builtin) -> o.Value:
+    def _count(self, node: core.Builtin) -> ops.Value:
         (of,) = node.arguments
-        if isinstance(of, c.Select):
+        if isinstance(of, core.Select):
             return self.x.loops.length(self.x.loops.source(of))
-        return o.ToNumber(o.Load(self.x.value(of)), span=self.b.span)
+        return ops.ToNumber(ops.Load(self.x.value(of)), span=self.b.span)
 
-    def _number(self, node: c.Builtin) -> o.Value:
+    def _number(self, node: core.Builtin) -> ops.Value:
         return self.x.value(node.arguments[0])
 
-    def _sum(self, node: c.Builtin) -> o.Value:
+    def _sum(self, node: core.Builtin) -> ops.Value:
         return self.x.loops.total(self.x.loops.source(node.arguments[0]))
 
-    def _total(self, node: c.Builtin) -> o.Value:
+    def _total(self, node: core.Builtin) -> ops.Value:
         return self._call("bag_total", node, *node.arguments)
 
-    def _made(self, node: c.Builtin) -> o.Value:
+    def _made(self, node: core.Builtin) -> ops.Value:
         return self.x.loops.made(self.x.loops.source(node))
 
-    def _once(self, node: c.Builtin) -> o.Value:
+    def _once(self, node: core.Builtin) -> ops.Value:
         """The items of a list, each once."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
         return self._call("distinct" if node.name == "distinct" else "set_of", node, *node.arguments)
 
-    def _top(self, node: c.Builtin) -> o.Value:
+    def _top(self, node: core.Builtin) -> ops.Value:
         return self._must(node, self._end(node))
 
-    def _end(self, node: c.Builtin) -> o.Value:
+    def _end(self, node: core.Builtin) -> ops.Value:
         """The first or last item, or none."""
         b, x, last = self.b, self.x, node.name == "last"
         items = b.kept(x.value(node.arguments[0]))
-        length = b.kept(o.Load(items, span=b.span))
+        length = b.kept(ops.Load(items, span=b.span))
         rep = self.shapes.rep(node.type)
-        place = o.Binary("add", items, b.times(length, WORD)) if last else items
-        item = o.Load(place, 0 if last else WORD, rep, span=b.span)
-        return o.Select(o.Compare("eq", length, ZERO), b.none(node.type), item, span=b.span)
+        place = ops.Binary("add", items, b.times(length, WORD)) if last else items
+        item = ops.Load(place, 0 if last else WORD, rep, span=b.span)
+        return ops.Select(ops.Compare("eq", length, ZERO), b.none(node.type), item, span=b.span)
 
-    def _position(self, node: c.Builtin) -> o.Value:
+    def _position(self, node: core.Builtin) -> ops.Value:
         b, x = self.b, self.x
         item, items = node.arguments
         of = self.shapes.item(items.type)
@@ -101,82 +101,82 @@ class Builtins:
         word = b.word(x.value(item, item.type if not isinstance(item.type, NoneType) else of.maybe), True)
         return b.call("position", x.value(items), word)
 
-    def _without(self, node: c.Builtin) -> o.Value:
+    def _without(self, node: core.Builtin) -> ops.Value:
         b, x = self.b, self.x
         items, item = node.arguments
         if self.shapes.is_scalar(self.shapes.item(items.type)):
             return b.call("without", x.value(items), b.word(x.value(item), True))
         place = b.kept(self._place_of(item, items))
         b.fail_if(b.is_none(place, INT), "what is removed is not in the list")
-        return b.call("without_place", x.value(items), o.ToIndex(place))
+        return b.call("without_place", x.value(items), ops.ToIndex(place))
 
-    def _place_of(self, item: c.Expression, items: c.Expression) -> o.Value:
+    def _place_of(self, item: core.Expression, items: core.Expression) -> ops.Value:
         """The position of a list, bag or record in a list of such; none where it is not there."""
         b, x = self.b, self.x
         of = self.shapes.item(items.type)
         wanted = b.kept(x.value(item))
         found, place, label = b.var("i64", "found"), b.var("i64", "place"), b.label("position")
         b.set(found, b.none(INT))
-        b.set(place, o.Constant(0, "i64"))
+        b.set(place, ops.Constant(0, "i64"))
         with b.block() as inner:
 
-            def one(other: o.Var) -> None:
-                test = x.same(wanted, o.Get(other), item.type, of)
-                b.add(o.If(test, (o.Set(found, o.Get(place)), o.Break(label)), span=b.span))
-                b.set(place, b.plus(o.Get(place), 1))
+            def one(other: ops.Var) -> None:
+                test = x.same(wanted, ops.Get(other), item.type, of)
+                b.add(ops.If(test, (ops.Set(found, ops.Get(place)), ops.Break(label)), span=b.span))
+                b.set(place, b.plus(ops.Get(place), 1))
 
             x.loops.source(items).each(one)
-        b.add(o.Block(label, tuple(inner), span=b.span))
-        return o.Get(found)
+        b.add(ops.Block(label, tuple(inner), span=b.span))
+        return ops.Get(found)
 
-    def _extreme(self, node: c.Builtin) -> o.Value:
+    def _extreme(self, node: core.Builtin) -> ops.Value:
         """The least or greatest of some numbers; the first of equal ones, which nobody can tell apart."""
         b, operator = self.b, OPERATORS[node.name]
         best = b.kept(self.x.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             other = b.kept(self.x.value(argument))
-            best = b.kept(o.Select(o.Compare(operator, other, best), other, best, span=b.span))
+            best = b.kept(ops.Select(ops.Compare(operator, other, best), other, best, span=b.span))
         return best
 
-    def _extreme_of_list(self, node: c.Builtin) -> o.Value:
+    def _extreme_of_list(self, node: core.Builtin) -> ops.Value:
         return self.x.loops.extreme(self.x.loops.source(node.arguments[0]), OPERATORS[node.name.split()[0]])
 
     # --- tokens and tracks
 
-    def _sum_of_bags(self, node: c.Builtin) -> o.Value:
+    def _sum_of_bags(self, node: core.Builtin) -> ops.Value:
         return self._call("sum_of_bags", node, node.arguments[0])
 
-    def _room(self, node: c.Builtin) -> o.Value:
+    def _room(self, node: core.Builtin) -> ops.Value:
         return self.x._made(node.arguments, self.shapes.fields(node.type), listed=False)
 
-    def _track(self, node: c.Expression) -> o.Value:
+    def _track(self, node: core.Expression) -> ops.Value:
         """The constants of a track: see :attr:`~interpreter.compiler.build.module_builder.ModuleBuilder.tracks`."""
-        table = o.Load(self.b.times(self.x.value(node), WORD), self.x.module.tracks, span=self.b.span)
+        table = ops.Load(self.b.times(self.x.value(node), WORD), self.x.module.tracks, span=self.b.span)
         return self.b.kept(table, "track")
 
-    def _held(self, track: c.Expression) -> tuple[o.Value, str]:
+    def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
         """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.x.holder(track)
         name = group.name if group is not None else self.x.groups_of(track.type)
-        return self.b.kept(o.Cell(self.b.plus(address, offset), name), "held"), name
+        return self.b.kept(ops.Cell(self.b.plus(address, offset), name), "held"), name
 
-    def _price(self, node: c.Builtin) -> o.Value:
+    def _price(self, node: core.Builtin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
         unit = isinstance(self.shapes.held(track.type), IntType)
-        width = o.Constant(1 if unit else self.shapes.width(track.type))
+        width = ops.Constant(1 if unit else self.shapes.width(track.type))
         data, wanted = self._track(track), self.x.value(tokens)
         if unit:
             wanted = self.b.call("bag_single", wanted, ZERO, width)
         return self.b.call("track_price", data, held, wanted, width)
 
-    def _vacancy(self, node: c.Builtin) -> o.Value:
+    def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.b.kept(self.x.value(node.arguments[1]))
-        count = o.Load(o.Binary("add", held, self.b.times(kind, WORD)), 0, "i64", group)
+        count = ops.Load(ops.Binary("add", held, self.b.times(kind, WORD)), 0, "i64", group)
         return self.b.call("track_vacancy", data, kind, count)
 
-    def _prices(self, node: c.Builtin) -> o.Value:
+    def _prices(self, node: core.Builtin) -> ops.Value:
         track, kind = node.arguments
         return self.b.call("track_prices", self._track(track), self.x.value(kind))
 
@@ -186,24 +186,24 @@ class Builtins:
             raise Unsupported("a graph")
         return graph
 
-    def _neighbours(self, node: c.Builtin) -> o.Value:
+    def _neighbours(self, node: core.Builtin) -> ops.Value:
         b, graph = self.b, self._graph()
         lists = [
             self.memory.words([len(found), *found])
             for found in (graph.neighbours(number) for number in range(graph.node_count))
         ]
         table = self.memory.words(lists)
-        return o.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
+        return ops.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
 
-    def _fitting(self, node: c.Builtin) -> o.Value:
+    def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds. The quick
         way gives -1 where a count is below 0."""
         b, x = self.b, self.x
         tokens, rooms, *kind = node.arguments
-        width = o.Constant(self.shapes.width(tokens.type))
+        width = ops.Constant(self.shapes.width(tokens.type))
         bag = b.kept(x.value(tokens))
 
-        def built(other: Expressions) -> o.Value:
+        def built(other: Expressions) -> ops.Value:
             return other.b.call("capacities", other.value(rooms), width)
 
         row = (
@@ -215,32 +215,36 @@ class Builtins:
         found = b.var("i64", "fits")
         b.set(found, b.call(f"{node.name}_within", bag, row, *others, width))
         slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *others, width))
-        b.add(o.If(o.Compare("lt", o.Get(found), o.Constant(0, "i64")), (*slow, o.Set(found, value)), span=b.span))
-        return o.Get(found)
+        b.add(
+            ops.If(
+                ops.Compare("lt", ops.Get(found), ops.Constant(0, "i64")), (*slow, ops.Set(found, value)), span=b.span
+            )
+        )
+        return ops.Get(found)
 
-    def _way(self, node: c.Builtin) -> o.Value:
+    def _way(self, node: core.Builtin) -> ops.Value:
         b, x, constants, graph = self.b, self.x, self.x.module.constants, self._graph()
         starts, goal, within, *dealt = node.arguments
 
-        def lengths(other: Expressions) -> o.Value:
+        def lengths(other: Expressions) -> ops.Value:
             if dealt:
-                return o.Call(x.module.values.dealt(), (other.value(dealt[0]),), span=b.span)
-            return o.Data(self.memory.words(list(constants.lengths)), "lengths")
+                return ops.Call(x.module.values.dealt(), (other.value(dealt[0]),), span=b.span)
+            return ops.Data(self.memory.words(list(constants.lengths)), "lengths")
 
-        def nearest(other: Expressions) -> o.Value:
+        def nearest(other: Expressions) -> ops.Value:
             return other.b.call("nearest", other.value(starts), other.value(within), lengths(other))
 
-        if node.name == "distance" and not isinstance(starts, c.MakeList):
+        if node.name == "distance" and not isinstance(starts, core.MakeList):
             given = (starts, within, *dealt)
             if not free_locals(goal).keys() <= free_locals(given).keys():
                 row = x.module.rows.row(x, "distances", given, graph.node_count, nearest)
                 if row is not None:
                     to = b.kept(x.value(goal))
-                    return o.Load(o.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
+                    return ops.Load(ops.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
         return b.call(node.name, *map(x.value, (starts, goal, within)), lengths(x))
 
 
-BUILT: dict[str, Callable[[Builtins, c.Builtin], o.Value]] = {
+BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
     "count": Builtins._count,
     "count of bag": Builtins._total,
     "count of int": Builtins._number,

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.stretches import FRAME
-from interpreter.compiler.ir import ops as o
-from interpreter.language import core as c
+from interpreter.compiler.ir import ops
+from interpreter.language import core
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decisions"]
 
-OPTION = o.Var("option", "i32")
+OPTION = ops.Var("option", "i32")
 
 
 class Decisions:
@@ -35,10 +35,10 @@ class Decisions:
         self.asks = {
             index: (stretch, stretch.end)
             for index, stretch in enumerate(self.program.stretches)
-            if isinstance(stretch.end, l.Asks)
+            if isinstance(stretch.end, lower.Asks)
         }
 
-    def words(self, option: c.Option) -> int:
+    def words(self, option: core.Option) -> int:
         """The words of one option: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
@@ -53,16 +53,16 @@ class Decisions:
         kind: str,
         index: int,
         build: Callable[[FunctionBuilder], None],
-        parameters: tuple[o.Var, ...] = (FRAME,),
-        result: o.Rep | None = "i32",
+        parameters: tuple[ops.Var, ...] = (FRAME,),
+        result: ops.Rep | None = "i32",
     ) -> str:
         """A function of a decision, which is made once."""
         name = self.module.name(kind, self.asks[index][0].id)
         return self.module.wanted(name, lambda: self.module.made(name, parameters, result, build))
 
-    def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, c.Ask]:
+    def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, core.Ask]:
         stretch, end = self.asks[index]
-        assert isinstance(end, l.Asks)
+        assert isinstance(end, lower.Asks)
         b.span = stretch.span
         return self.module.stretches.begin(b, stretch.procedure), end.ask
 
@@ -71,7 +71,7 @@ class Decisions:
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
-            b.add(o.Return(x.value(ask.seat)))
+            b.add(ops.Return(x.value(ask.seat)))
 
         return self._asked("actor", index, build)
 
@@ -81,30 +81,32 @@ class Decisions:
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             end = b.var("i32", "end")
-            b.set(end, o.Global("options"))
+            b.set(end, ops.Global("options"))
             size = self.stride(index) * WORD
 
-            def put(number: int, option: c.Option, values: list[o.Var]) -> None:
-                limit = b.plus(o.Global("options_limit"), -size)
-                b.fail_if(o.Compare("gt", o.Get(end), limit), "too many options")
-                self.put(b, o.Get(end), number, option, values)
-                b.set(end, b.plus(o.Get(end), size))
+            def put(number: int, option: core.Option, values: list[ops.Var]) -> None:
+                limit = b.plus(ops.Global("options_limit"), -size)
+                b.fail_if(ops.Compare("gt", ops.Get(end), limit), "too many options")
+                self.put(b, ops.Get(end), number, option, values)
+                b.set(end, b.plus(ops.Get(end), size))
 
             for number, option in enumerate(ask.options):
                 self.each(b, x, option, partial(put, number, option))
-            b.add(o.SetGlobal("options_end", o.Get(end)))
+            b.add(ops.SetGlobal("options_end", ops.Get(end)))
 
         return self._asked("options", index, build, result=None)
 
-    def placed(self, option: c.Option) -> Iterator[tuple[c.Choice, tuple[int, Type]]]:
+    def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """The choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((each.type for each in option.choices), WORD), strict=True)
 
-    def put(self, b: FunctionBuilder, at: o.Value, number: int, option: c.Option, values: Sequence[o.Var]) -> None:
+    def put(
+        self, b: FunctionBuilder, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Var]
+    ) -> None:
         """Writes an option."""
-        b.add(o.Store(at, 0, o.Constant(number)))
+        b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
-            b.store(at, offset, o.Get(value), type_)
+            b.store(at, offset, ops.Get(value), type_)
 
     def open(self, index: int) -> str:
         """Return whether there is an option at all."""
@@ -122,13 +124,13 @@ class Decisions:
             found = b.var("i32", "found")
             b.set(found, ZERO)
 
-            def one(values: list[o.Var]) -> None:
-                b.set(found, b.plus(o.Get(found), 1))
-                b.add(o.If(o.Compare("eq", o.Get(found), o.Constant(number)), (o.Return(ONE),), span=b.span))
+            def one(values: list[ops.Var]) -> None:
+                b.set(found, b.plus(ops.Get(found), 1))
+                b.add(ops.If(ops.Compare("eq", ops.Get(found), ops.Constant(number)), (ops.Return(ONE),), span=b.span))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
                 self.each(b, x, option, one, stops=True)
-            b.add(o.Return(ZERO))
+            b.add(ops.Return(ZERO))
 
         return self._asked(kind, index, build)
 
@@ -136,15 +138,15 @@ class Decisions:
         self,
         b: FunctionBuilder,
         x: Expressions,
-        option: c.Option,
-        body: Callable[[list[o.Var]], None],
+        option: core.Option,
+        body: Callable[[list[ops.Var]], None],
         *,
         stops: bool = False,
     ) -> None:
         """The body for each combination of values of an alternative that passes its tests."""
         outer = dict(b.locals)
 
-        def one(values: list[o.Var]) -> None:
+        def one(values: list[ops.Var]) -> None:
             with x.loops.when(*option.tests):
                 body(values)
 
@@ -158,15 +160,15 @@ class Decisions:
         def build(b: FunctionBuilder) -> None:
             _, ask = self._begin(b, index)
             end = self.asks[index][1]
-            assert isinstance(end, l.Asks)
-            number = b.kept(o.Load(o.Get(OPTION)), "number")
+            assert isinstance(end, lower.Asks)
+            number = b.kept(ops.Load(ops.Get(OPTION)), "number")
             for place, option in enumerate(ask.options):
-                with b.when(o.Compare("eq", number, o.Constant(place))):
+                with b.when(ops.Compare("eq", number, ops.Constant(place))):
                     for choice, (offset, type_) in self.placed(option):
-                        value = b.load(o.Get(OPTION), offset, type_)
+                        value = b.load(ops.Get(OPTION), offset, type_)
                         if isinstance(b.locals.get(choice.variable), Slot):
                             b.write_local(choice.variable, value, type_)
-                    b.add(o.Return(o.Constant(end.bodies[place])))
+                    b.add(ops.Return(ops.Constant(end.bodies[place])))
             b.fail("no such alternative")
 
         return self._asked("take", index, build, (FRAME, OPTION))

@@ -15,7 +15,7 @@ from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import ASKED
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.language.types import BOOL, CardHolderType, CollectionType, Type, has_cards
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SEEN, HIDDEN, COUNTED = 0, 1, 2
 OPEN = ("round", "phase", "turn", "over")
 """Cells that everyone may see, also those that no declaration is about."""
 LISTED = CardHolderType | CollectionType
-AT, INTO, WHO = (o.Var(name, "i32") for name in ("at", "into", "seat"))
+AT, INTO, WHO = (ops.Var(name, "i32") for name in ("at", "into", "seat"))
 
 
 class Standalone(Sights):
@@ -39,56 +39,56 @@ class Standalone(Sights):
         self.buffer = self.memory.reserve((self.memory.end_of_frames - STATE) // WORD)
         self.mask = self.memory.reserve(self.constants.layout.size)
 
-    def functions(self) -> dict[str, o.Function]:
+    def functions(self) -> dict[str, ops.Function]:
         """All of them, by name; what they call is made when the module is finished."""
         made = [self._view(), self._copied(), self._over()]
         return {function.name: function for function in made} | Ranking(self.module).functions()
 
     # --- copies of what counts
 
-    def _copy(self, b: FunctionBuilder, at: o.Value, into: o.Value, type_: Type) -> None:
+    def _copy(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
         """Copies a kept value to where all words are zero."""
         shapes = self.shapes
-        words = o.Constant(shapes.words(type_))
+        words = ops.Constant(shapes.words(type_))
         if shapes.is_scalar(type_):
-            b.add(o.Store(into, 0, o.Load(at)))
+            b.add(ops.Store(into, 0, ops.Load(at)))
         elif shapes.is_listed(type_) or not shapes.is_flat(type_):
-            b.add(o.Do(o.Call(self.module.values.of_type("live", type_, self._live), (at, into))))
+            b.add(ops.Do(ops.Call(self.module.values.of_type("live", type_, self._live), (at, into))))
         elif type_.optional:
-            b.add(o.If(o.Load(at), (o.CopyWords(into, at, words),)))
+            b.add(ops.If(ops.Load(at), (ops.CopyWords(into, at, words),)))
         else:
-            b.add(o.CopyWords(into, at, words))
+            b.add(ops.CopyWords(into, at, words))
 
-    def _live(self, name: str, type_: Type) -> o.Function:
+    def _live(self, name: str, type_: Type) -> ops.Function:
         shapes = self.shapes
-        at, into = o.Get(AT), o.Get(INTO)
+        at, into = ops.Get(AT), ops.Get(INTO)
 
         def items(b: FunctionBuilder) -> None:
             item = shapes.item(type_)
             size = shapes.words(item) * WORD
-            length = b.kept(o.Load(at))
-            b.add(o.If(o.Compare("lt", length, ZERO), (o.Store(into, 0, length), o.Return())))
+            length = b.kept(ops.Load(at))
+            b.add(ops.If(ops.Compare("lt", length, ZERO), (ops.Store(into, 0, length), ops.Return())))
             if shapes.is_scalar(item):
-                b.add(o.CopyWords(into, at, b.plus(length, 1)))
+                b.add(ops.CopyWords(into, at, b.plus(length, 1)))
                 return
-            b.add(o.Store(into, 0, length))
+            b.add(ops.Store(into, 0, length))
             with b.counted(length) as number:
                 place = b.kept(b.plus(b.times(number, size), WORD))
-                self._copy(b, b.kept(o.Binary("add", at, place)), b.kept(o.Binary("add", into, place)), item)
+                self._copy(b, b.kept(ops.Binary("add", at, place)), b.kept(ops.Binary("add", into, place)), item)
 
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
                 items(b)
                 return
             if type_.optional:
-                b.add(o.If(o.Not(o.Load(at)), (o.Return(),)))
-                b.add(o.Store(into, 0, ONE))
+                b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(),)))
+                b.add(ops.Store(into, 0, ONE))
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 self._copy(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, offset)), field)
 
         return self.module.made(name, (AT, INTO), None, build, f"copies the words that count: {type_}")
 
-    def _cell(self, b: FunctionBuilder, group: CellGroup, number: o.Value) -> None:
+    def _cell(self, b: FunctionBuilder, group: CellGroup, number: ops.Value) -> None:
         place = b.times(number, group.stride)
         at = b.kept(b.plus(place, group.address))
         self._copy(b, at, b.kept(b.plus(place, group.address - STATE + self.buffer)), group.type)
@@ -98,16 +98,16 @@ class Standalone(Sights):
         shapes, type_ = self.shapes, group.type
         always_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
         if not (always_full or shapes.is_scalar(type_)):
-            with b.counted(o.Constant(group.count)) as number:
+            with b.counted(ops.Constant(group.count)) as number:
                 self._cell(b, group, number)
             return
-        target = o.Constant(group.address - STATE + self.buffer)
-        words = o.Constant(group.count * group.stride // WORD)
-        b.add(o.CopyWords(target, o.Constant(group.address), words))
+        target = ops.Constant(group.address - STATE + self.buffer)
+        words = ops.Constant(group.count * group.stride // WORD)
+        b.add(ops.CopyWords(target, ops.Constant(group.address), words))
 
     # --- the digest
 
-    def _copied(self) -> o.Function:
+    def _copied(self) -> ops.Function:
         """Copies all that counts of the state behind each other: its cells and its frames. Gives the words of it."""
 
         def build(b: FunctionBuilder) -> None:
@@ -117,63 +117,63 @@ class Standalone(Sights):
                 else:
                     self._whole(b, group)
             end = b.var("i32", "end")
-            b.set(end, o.Constant(self.memory.frames - STATE + self.buffer))
-            over = o.Compare("lt", o.Load(o.Constant(ASKED)), ZERO)
+            b.set(end, ops.Constant(self.memory.frames - STATE + self.buffer))
+            over = ops.Compare("lt", ops.Load(ops.Constant(ASKED)), ZERO)
             frame = b.var("i32", "frame")
-            b.set(frame, o.Select(over, ZERO, o.Load(o.Constant(STATE))))
-            with b.repeated("frames", o.Get(frame), o.Set(frame, o.Load(o.Get(frame), 2 * WORD))):
+            b.set(frame, ops.Select(over, ZERO, ops.Load(ops.Constant(STATE))))
+            with b.repeated("frames", ops.Get(frame), ops.Set(frame, ops.Load(ops.Get(frame), 2 * WORD))):
                 self._frame(b, frame, end)
-            size = o.Binary("sub", o.Get(end), o.Constant(self.buffer))
-            b.add(o.Return(o.Binary("shr", size, o.Constant(2))))
+            size = ops.Binary("sub", ops.Get(end), ops.Constant(self.buffer))
+            b.add(ops.Return(ops.Binary("shr", size, ops.Constant(2))))
 
         return self.module.made("copied", (), "i32", build, "copies all that counts of a state")
 
-    def _frame(self, b: FunctionBuilder, frame: o.Var, end: o.Var) -> None:
+    def _frame(self, b: FunctionBuilder, frame: ops.Var, end: ops.Var) -> None:
         """Copies a frame: where it goes on, where a result goes, its locals."""
         program, frames = self.module.program, self.module.frames
         for place in range(2):
-            b.add(o.Store(o.Get(end), place * WORD, o.Load(o.Get(frame), place * WORD)))
-        b.set(end, b.plus(o.Get(end), FRAME_HEAD * WORD))
+            b.add(ops.Store(ops.Get(end), place * WORD, ops.Load(ops.Get(frame), place * WORD)))
+        b.set(end, b.plus(ops.Get(end), FRAME_HEAD * WORD))
         procedures = sorted({stretch.procedure for stretch in program.stretches})
         which = [procedures.index(stretch.procedure) for stretch in program.stretches]
         table = self.memory.words(which)
-        where = b.kept(o.Load(o.Get(frame)), "where")
-        special = o.Compare("ge", where, o.Constant(len(which)))
-        procedure = b.kept(o.Select(special, o.Constant(-1), o.Load(b.times(where, WORD), table)), "procedure")
+        where = b.kept(ops.Load(ops.Get(frame)), "where")
+        special = ops.Compare("ge", where, ops.Constant(len(which)))
+        procedure = b.kept(ops.Select(special, ops.Constant(-1), ops.Load(b.times(where, WORD), table)), "procedure")
         for number, name in enumerate(procedures):
             try:
                 slots = [slot for slot in frames.shape(name).slots if slot is not None]
             except Unsupported:
                 continue
-            with b.when(o.Compare("eq", procedure, o.Constant(number))):
+            with b.when(ops.Compare("eq", procedure, ops.Constant(number))):
                 for slot in slots:
                     offset = slot.offset - FRAME_HEAD * WORD
-                    source = b.kept(b.plus(o.Get(frame), slot.offset))
-                    self._copy(b, source, b.kept(b.plus(o.Get(end), offset)), slot.type)
-                b.set(end, b.plus(o.Get(end), frames.shape(name).size - FRAME_HEAD * WORD))
+                    source = b.kept(b.plus(ops.Get(frame), slot.offset))
+                    self._copy(b, source, b.kept(b.plus(ops.Get(end), offset)), slot.type)
+                b.set(end, b.plus(ops.Get(end), frames.shape(name).size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: FunctionBuilder, group: CellGroup) -> None:
         """Copies the blocks that wait for their moment."""
         phases = self.module.phases
         shift = self.buffer - STATE
-        b.add(o.CopyWords(o.Constant(group.address + shift), o.Constant(group.address), o.Constant(KEPT_START)))
+        b.add(ops.CopyWords(ops.Constant(group.address + shift), ops.Constant(group.address), ops.Constant(KEPT_START)))
         with phases.waiting(b) as (at, _):
-            b.add(o.CopyWords(b.plus(at, shift), at, o.Constant(KEPT_HEAD)))
-            which = b.kept(o.Load(at, 2 * WORD), "which")
+            b.add(ops.CopyWords(b.plus(at, shift), at, ops.Constant(KEPT_HEAD)))
+            which = b.kept(ops.Load(at, 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
-                with b.when(o.Compare("eq", which, o.Constant(number))):
+                with b.when(ops.Compare("eq", which, ops.Constant(number))):
                     for offset, type_ in phases.captured(procedure):
                         source = b.kept(b.plus(at, offset))
                         self._copy(b, source, b.kept(b.plus(source, shift)), type_)
 
     # --- views
 
-    def _view(self) -> o.Function:
+    def _view(self) -> ops.Function:
         """Copies the cells as a seat may see them to where all words are zero, and fills the mask."""
 
         def build(b: FunctionBuilder) -> None:
-            seat = o.Get(WHO)
-            outside = o.Select(o.Compare("lt", seat, ZERO), ONE, o.Compare("gt", seat, o.Constant(self.seats)))
+            seat = ops.Get(WHO)
+            outside = ops.Select(ops.Compare("lt", seat, ZERO), ONE, ops.Compare("gt", seat, ops.Constant(self.seats)))
             b.fail_if(outside, "no such seat")
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
@@ -196,51 +196,51 @@ class Standalone(Sights):
         if not (some_hidden or lies_with_card or names_cards):
             self._whole(b, group)
             return
-        with b.counted(o.Constant(group.count)) as number:
+        with b.counted(ops.Constant(group.count)) as number:
             seen = b.var("i32", "seen")
             b.set(seen, ONE)
             if lies_with_card:
-                b.set(seen, o.Call(self._sees_card(), (number, o.Get(WHO))))
+                b.set(seen, ops.Call(self._sees_card(), (number, ops.Get(WHO))))
             if names_cards:
                 at = b.kept(b.plus(b.times(number, group.stride), group.address))
                 hidden = self._hides(b, at, group.type)
-                b.add(o.If(hidden, (o.Set(seen, ZERO),)))
+                b.add(ops.If(hidden, (ops.Set(seen, ZERO),)))
             with b.block() as shown:
                 self._cell(b, group, number)
             with b.block() as blank:
                 self._blank(b, group, number, counted=False)
-            told: o.Statement = o.If(o.Get(seen), tuple(shown), tuple(blank))
+            told: ops.Statement = ops.If(ops.Get(seen), tuple(shown), tuple(blank))
             if some_hidden:
                 with b.block() as covered:
                     self._blank(b, group, number, counted=isinstance(type_, LISTED))
-                told = o.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
+                told = ops.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
             b.add(told)
 
-    def _blank(self, b: FunctionBuilder, group: CellGroup, number: o.Value, *, counted: bool) -> None:
+    def _blank(self, b: FunctionBuilder, group: CellGroup, number: ops.Value, *, counted: bool) -> None:
         """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
         type_ = group.type
         place = b.kept(b.times(number, group.stride))
-        first = o.Load(place, group.address)
+        first = ops.Load(place, group.address)
         mask = b.plus(b.times(number, WORD), self.mask + group.base * WORD)
-        known = o.Store(place, group.address - STATE + self.buffer, first)
+        known = ops.Store(place, group.address - STATE + self.buffer, first)
         if counted:
             b.add(known)
-            b.add(o.Store(mask, 0, o.Constant(COUNTED)))
+            b.add(ops.Store(mask, 0, ops.Constant(COUNTED)))
             return
-        hidden = o.Store(mask, 0, o.Constant(HIDDEN))
+        hidden = ops.Store(mask, 0, ops.Constant(HIDDEN))
         if not type_.optional:
             b.add(hidden)
             return
-        none = o.Constant(-1) if self.shapes.is_listed(type_) else o.Constant(self.shapes.none(type_))
-        b.add(o.If(o.Compare("eq", first, none), (known,), (hidden,)))
+        none = ops.Constant(-1) if self.shapes.is_listed(type_) else ops.Constant(self.shapes.none(type_))
+        b.add(ops.If(ops.Compare("eq", first, none), (known,), (hidden,)))
 
     def _masked(self, b: FunctionBuilder, group: CellGroup) -> None:
         """Nobody sees a group."""
         for cell in range(group.base, group.base + group.count):
-            b.add(o.Store(ZERO, self.mask + cell * WORD, o.Constant(HIDDEN)))
+            b.add(ops.Store(ZERO, self.mask + cell * WORD, ops.Constant(HIDDEN)))
 
     # --- the result
 
-    def _over(self) -> o.Function:
-        over = o.Load(ZERO, self.memory.groups["over"].address, "i32", "over")
-        return self.module.made("is_over", (), "i32", lambda b: b.add(o.Return(over)), "whether the game is over")
+    def _over(self) -> ops.Function:
+        over = ops.Load(ZERO, self.memory.groups["over"].address, "i32", "over")
+        return self.module.made("is_over", (), "i32", lambda b: b.add(ops.Return(over)), "whether the game is over")

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.build.function import Slot
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import INT, NeverType, NoneType, NothingType, Type, accepts, item_type, join
 from interpreter.language.walk import descendants
 
@@ -96,24 +96,24 @@ def kept_in_frame(shapes: Shapes, type_: Type) -> Type:
 def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
     for node in descendants(tuple(trees)):
         match node:
-            case c.Local(index):
+            case core.Local(index):
                 yield index, node.type
-            case c.SetLocal(index, value):
+            case core.SetLocal(index, value):
                 yield index, value.type
-            case c.Picks(index, items) if (of := item_type(items.type)) is not None:
+            case core.Picks(index, items) if (of := item_type(items.type)) is not None:
                 yield index, of
-            case c.Test(value, bind) if bind is not None:
+            case core.Test(value, bind) if bind is not None:
                 yield bind, value.type
-            case c.Choice(variable):
+            case core.Choice(variable):
                 yield variable, node.type
-            case c.Iterate():
+            case core.Iterate():
                 yield node.hidden[0], node.items.type
                 yield node.hidden[1], INT
                 if (of := item_type(node.items.type)) is not None:
                     yield node.variable, of
-            case c.Repeat():
+            case core.Repeat():
                 yield node.hidden, INT
-            case l.Calls(call, into) if into >= 0:
+            case lower.Calls(call, into) if into >= 0:
                 yield into, call.type
             case _:
                 pass

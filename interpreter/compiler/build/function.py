@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionBuilder", "Slot"]
 
-ONE, ZERO = o.Constant(1), o.Constant(0)
+ONE, ZERO = ops.Constant(1), ops.Constant(0)
 LARGEST = 2**40
 """Numbers under a name are no larger; those that are kept in cells fit into a word."""
 
@@ -39,39 +39,39 @@ class FunctionBuilder:
         self.module = module
         self.shapes: Shapes = module.shapes
         self.memory = module.memory
-        self.body: list[o.Statement] = []
-        self.locals: dict[int, o.Var | Slot] = {}
-        self.frame: o.Var | None = None
+        self.body: list[ops.Statement] = []
+        self.locals: dict[int, ops.Var | Slot] = {}
+        self.frame: ops.Var | None = None
         """The address of the frame, where locals lie in one."""
         self.span: Span = NOWHERE
         self._count = 0
 
     # --- variables and statements
 
-    def var(self, rep: o.Rep, name: str = "t") -> o.Var:
+    def var(self, rep: ops.Rep, name: str = "t") -> ops.Var:
         self._count += 1
-        return o.Var(f"{name}{self._count}", rep)
+        return ops.Var(f"{name}{self._count}", rep)
 
     def label(self, name: str) -> str:
         self._count += 1
         return f"{name}{self._count}"
 
-    def add(self, statement: o.Statement) -> None:
+    def add(self, statement: ops.Statement) -> None:
         self.body.append(statement)
 
-    def set(self, var: o.Var, value: o.Value) -> None:
-        self.add(o.Set(var, value, span=self.span))
+    def set(self, var: ops.Var, value: ops.Value) -> None:
+        self.add(ops.Set(var, value, span=self.span))
 
-    def kept(self, value: o.Value, name: str = "t") -> o.Value:
+    def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
         """The value worked out once, here: constants and variables stay as they are."""
-        if isinstance(value, o.Constant | o.Data | o.Get):
+        if isinstance(value, ops.Constant | ops.Data | ops.Get):
             return value
         var = self.var(value.rep, name)
         self.set(var, value)
-        return o.Get(var)
+        return ops.Get(var)
 
     @contextmanager
-    def block(self) -> Iterator[list[o.Statement]]:
+    def block(self) -> Iterator[list[ops.Statement]]:
         """Inside, statements go to a list of their own."""
         before, self.body = self.body, []
         try:
@@ -80,33 +80,35 @@ class FunctionBuilder:
             self.body = before
 
     @contextmanager
-    def when(self, test: o.Value) -> Iterator[None]:
+    def when(self, test: ops.Value) -> Iterator[None]:
         """Inside, statements run only where the test holds."""
         span = self.span
         with self.block() as inner:
             yield
         if inner:
-            self.add(o.If(test, tuple(inner), span=span))
+            self.add(ops.If(test, tuple(inner), span=span))
 
     @contextmanager
-    def repeated(self, name: str, test: o.Value, *step: o.Statement) -> Iterator[str]:
+    def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
         """Inside, statements run again and again, as long as the test holds; behind each pass comes the step. Gives the
         label, by which the loop can be left."""
         label, span = self.label(name), self.span
         with self.block() as inner:
             yield label
-        self.add(o.While(label, test, tuple(inner), step, span=span))
+        self.add(ops.While(label, test, tuple(inner), step, span=span))
 
     @contextmanager
-    def counted(self, count: o.Value, name: str = "number", first: o.Value = ZERO) -> Iterator[o.Value]:
+    def counted(self, count: ops.Value, name: str = "number", first: ops.Value = ZERO) -> Iterator[ops.Value]:
         """Inside, statements run for each number from the first below a count."""
         number = self.var("i32", name)
         self.set(number, first)
-        with self.repeated("each", o.Compare("lt", o.Get(number), count), o.Set(number, self.plus(o.Get(number), 1))):
-            yield o.Get(number)
+        with self.repeated(
+            "each", ops.Compare("lt", ops.Get(number), count), ops.Set(number, self.plus(ops.Get(number), 1))
+        ):
+            yield ops.Get(number)
 
     @contextmanager
-    def scoped(self, locals_: dict[int, o.Var | Slot]) -> Iterator[None]:
+    def scoped(self, locals_: dict[int, ops.Var | Slot]) -> Iterator[None]:
         """Inside, locals of the rule are these."""
         before, self.locals = self.locals, locals_
         try:
@@ -114,82 +116,82 @@ class FunctionBuilder:
         finally:
             self.locals = before
 
-    def call(self, helper: str, *arguments: o.Value) -> o.Call:
+    def call(self, helper: str, *arguments: ops.Value) -> ops.Call:
         """Build a call of a helper."""
-        return o.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
+        return ops.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
 
-    def do(self, helper: str, *arguments: o.Value) -> None:
+    def do(self, helper: str, *arguments: ops.Value) -> None:
         """A call of a helper for its effects."""
-        self.add(o.Do(self.call(helper, *arguments), span=self.span))
+        self.add(ops.Do(self.call(helper, *arguments), span=self.span))
 
-    def fail_if(self, test: o.Value, why: str = "") -> None:
-        self.add(o.If(test, (o.Fail(why, span=self.span),), span=self.span))
+    def fail_if(self, test: ops.Value, why: str = "") -> None:
+        self.add(ops.If(test, (ops.Fail(why, span=self.span),), span=self.span))
 
-    def capped(self, value: o.Value) -> o.Value:
+    def capped(self, value: ops.Value) -> ops.Value:
         """The same number, or a failure where so many sums of such numbers could be too large for 64 bits as one
         decision can work out."""
         if value.rep != "i64" or fits(value):
             return value
         kept = self.kept(value)
-        low = o.Compare("lt", kept, o.Constant(-LARGEST, "i64"))
+        low = ops.Compare("lt", kept, ops.Constant(-LARGEST, "i64"))
         self.fail_if(
-            o.Select(low, ONE, o.Compare("gt", kept, o.Constant(LARGEST, "i64"))), "a number that is too large"
+            ops.Select(low, ONE, ops.Compare("gt", kept, ops.Constant(LARGEST, "i64"))), "a number that is too large"
         )
         return kept
 
     def fail(self, why: str = "") -> None:
-        self.add(o.Fail(why, span=self.span))
+        self.add(ops.Fail(why, span=self.span))
 
     # --- locals
 
-    def read_local(self, index: int, type_: Type) -> o.Value:
+    def read_local(self, index: int, type_: Type) -> ops.Value:
         found = self.locals.get(index)
         if found is None:
             raise Unsupported(f"local {index}, which nothing has set")
-        if isinstance(found, o.Var):
-            return o.Get(found)
+        if isinstance(found, ops.Var):
+            return ops.Get(found)
         assert self.frame is not None
-        return self.load(o.Get(self.frame), found.offset, found.type if not self.shapes.is_scalar(type_) else type_)
+        return self.load(ops.Get(self.frame), found.offset, found.type if not self.shapes.is_scalar(type_) else type_)
 
-    def write_local(self, index: int, value: o.Value, type_: Type) -> None:
+    def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
         found = self.locals.get(index)
         if isinstance(found, Slot):
             assert self.frame is not None
-            self.store(o.Get(self.frame), found.offset, value, found.type)
+            self.store(ops.Get(self.frame), found.offset, value, found.type)
             return
         rep = self.shapes.rep(type_)
         if found is None or found.rep != rep:
-            found = self.locals[index] = o.Var(f"l{index}_{rep}", rep)
+            found = self.locals[index] = ops.Var(f"l{index}_{rep}", rep)
         self.set(found, self.capped(value))
 
     # --- kept forms
 
-    def load(self, address: o.Value, offset: int, type_: Type, group: str = "") -> o.Value:
+    def load(self, address: ops.Value, offset: int, type_: Type, group: str = "") -> ops.Value:
         """The value whose kept form lies at an address. A flat list, bag or record is not copied."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            return o.Load(address, offset, shapes.rep(type_), group, span=self.span)
+            return ops.Load(address, offset, shapes.rep(type_), group, span=self.span)
         at = self.plus(address, offset)
         if group:
-            at = o.Cell(at, group, span=self.span)
+            at = ops.Cell(at, group, span=self.span)
         if not shapes.is_flat(type_):
-            return o.Call(self.module.values.unpack(type_), (at,), span=self.span)
+            return ops.Call(self.module.values.unpack(type_), (at,), span=self.span)
         if not type_.optional:
             return at
         at = self.kept(at)
         if shapes.is_listed(type_):
-            return o.Select(o.Compare("lt", o.Load(at, 0, "i32", group), ZERO), ZERO, at)
-        return o.Select(o.Load(at, 0, "i32", group), self.plus(at, WORD), ZERO)
+            return ops.Select(ops.Compare("lt", ops.Load(at, 0, "i32", group), ZERO), ZERO, at)
+        return ops.Select(ops.Load(at, 0, "i32", group), self.plus(at, WORD), ZERO)
 
-    def store(self, address: o.Value, offset: int, value: o.Value, type_: Type, group: str = "") -> None:
+    def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
         """The kept form of a value is written to an address."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            self.add(o.Store(address, offset, self.word(value, type_.optional), group, span=self.span))
+            self.add(ops.Store(address, offset, self.word(value, type_.optional), group, span=self.span))
             return
         at, value = self.kept(self.plus(address, offset)), self.kept(value)
         if not shapes.is_flat(type_):
-            self.add(o.Do(o.Call(self.module.values.pack(type_), (at, value)), span=self.span))
+            self.add(ops.Do(ops.Call(self.module.values.pack(type_), (at, value)), span=self.span))
             return
         if not type_.optional:
             self._store_flat(at, value, type_, group)
@@ -198,47 +200,47 @@ class FunctionBuilder:
             if shapes.is_listed(type_):
                 self._store_flat(at, value, type_, group)
             else:
-                self.add(o.Store(at, 0, ONE, group, span=self.span))
+                self.add(ops.Store(at, 0, ONE, group, span=self.span))
                 self._store_flat(self.plus(at, WORD), value, type_.sure, group)
-        none = o.Store(at, 0, o.Constant(-1) if shapes.is_listed(type_) else ZERO, group, span=self.span)
-        self.add(o.If(value, tuple(some), (none,), span=self.span))
+        none = ops.Store(at, 0, ops.Constant(-1) if shapes.is_listed(type_) else ZERO, group, span=self.span)
+        self.add(ops.If(value, tuple(some), (none,), span=self.span))
 
-    def _store_flat(self, at: o.Value, value: o.Value, type_: Type, group: str) -> None:
+    def _store_flat(self, at: ops.Value, value: ops.Value, type_: Type, group: str) -> None:
         shapes = self.shapes
         if not shapes.is_listed(type_):
-            self.add(o.CopyWords(at, value, o.Constant(shapes.words(type_.sure)), group, span=self.span))
+            self.add(ops.CopyWords(at, value, ops.Constant(shapes.words(type_.sure)), group, span=self.span))
             return
-        length = self.kept(o.Load(value))
-        self.fail_if(o.Compare("gt", length, o.Constant(shapes.capacity(type_))), "a list longer than its room")
-        self.add(o.CopyWords(at, value, self.plus(length, 1), group, span=self.span))
+        length = self.kept(ops.Load(value))
+        self.fail_if(ops.Compare("gt", length, ops.Constant(shapes.capacity(type_))), "a list longer than its room")
+        self.add(ops.CopyWords(at, value, self.plus(length, 1), group, span=self.span))
 
     # --- small values
 
-    def word(self, value: o.Value, optional: bool = False) -> o.Value:
+    def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
         """A register as a word of memory."""
-        return o.ToWord(value, optional, span=self.span) if value.rep == "i64" else value
+        return ops.ToWord(value, optional, span=self.span) if value.rep == "i64" else value
 
-    def plus(self, value: o.Value, number: int) -> o.Value:
-        if isinstance(value, o.Constant | o.Data) and not (isinstance(value, o.Data) and number):
-            return o.Constant(value.value + number, value.rep) if isinstance(value, o.Constant) else value
+    def plus(self, value: ops.Value, number: int) -> ops.Value:
+        if isinstance(value, ops.Constant | ops.Data) and not (isinstance(value, ops.Data) and number):
+            return ops.Constant(value.value + number, value.rep) if isinstance(value, ops.Constant) else value
         if number == 0:
             return value
-        if isinstance(value, o.Data):
-            return o.Data(value.address + number, value.of)
-        return o.Binary("add", value, o.Constant(number, value.rep), span=self.span)
+        if isinstance(value, ops.Data):
+            return ops.Data(value.address + number, value.of)
+        return ops.Binary("add", value, ops.Constant(number, value.rep), span=self.span)
 
-    def times(self, value: o.Value, number: int) -> o.Value:
+    def times(self, value: ops.Value, number: int) -> ops.Value:
         """An index times a number that is known."""
-        if isinstance(value, o.Constant):
-            return o.Constant(value.value * number)
+        if isinstance(value, ops.Constant):
+            return ops.Constant(value.value * number)
         if number == 1:
             return value
         if number & (number - 1) == 0:
-            return o.Binary("shl", value, o.Constant(number.bit_length() - 1), span=self.span)
-        return o.Binary("mul", value, o.Constant(number), span=self.span)
+            return ops.Binary("shl", value, ops.Constant(number.bit_length() - 1), span=self.span)
+        return ops.Binary("mul", value, ops.Constant(number), span=self.span)
 
-    def is_none(self, value: o.Value, type_: Type) -> o.Value:
-        return o.Compare("eq", value, o.Constant(self.shapes.none(type_), value.rep), span=self.span)
+    def is_none(self, value: ops.Value, type_: Type) -> ops.Value:
+        return ops.Compare("eq", value, ops.Constant(self.shapes.none(type_), value.rep), span=self.span)
 
-    def none(self, type_: Type) -> o.Value:
-        return o.Constant(self.shapes.none(type_), self.shapes.rep(type_))
+    def none(self, type_: Type) -> ops.Value:
+        return ops.Constant(self.shapes.none(type_), self.shapes.rep(type_))

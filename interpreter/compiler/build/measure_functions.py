@@ -14,8 +14,8 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
-from interpreter.compiler.ir import ops as o
-from interpreter.language import core as c
+from interpreter.compiler.ir import ops
+from interpreter.language import core
 from interpreter.language.model import Measure
 from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
 
@@ -97,27 +97,27 @@ class Measures:
     def at(self, b: FunctionBuilder, moment: str) -> None:
         """Numbers are taken here, where somebody wants them."""
         if moment == "end of game" and self.model.ranking:
-            b.add(o.Do(o.Call(self._ranking(), ()), span=b.span))
+            b.add(ops.Do(ops.Call(self._ranking(), ()), span=b.span))
         if moment in self.by_moment:
-            call = o.Do(o.Call(self._moment(moment), ()), span=b.span)
-            b.add(o.If(o.Global("measuring"), (call,), span=b.span))
+            call = ops.Do(ops.Call(self._moment(moment), ()), span=b.span)
+            b.add(ops.If(ops.Global("measuring"), (call,), span=b.span))
 
-    def at_phase(self, b: FunctionBuilder, edge: str, phase: o.Value) -> None:
+    def at_phase(self, b: FunctionBuilder, edge: str, phase: ops.Value) -> None:
         """The same at the end or start of the phase with a number."""
         for number, name in enumerate(self.model.phases):
             moment = f"{edge} of {name}"
             if moment in self.by_moment:
-                with b.when(o.Compare("eq", phase, o.Constant(number))):
+                with b.when(ops.Compare("eq", phase, ops.Constant(number))):
                     self.at(b, moment)
 
-    def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[c.Expression]) -> None:
+    def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[core.Expression]) -> None:
         """An event happens, with these values."""
         if event not in self.by_event:
             return
         types = self.model.events[event].fields.values()
-        with b.when(o.Global("measuring")):
+        with b.when(ops.Global("measuring")):
             values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))
-            b.add(o.Do(o.Call(self._event(event), values), span=b.span))
+            b.add(ops.Do(ops.Call(self._event(event), values), span=b.span))
 
     # --- functions
 
@@ -133,7 +133,7 @@ class Measures:
     def _event(self, event: str) -> str:
         name = self.module.name("measured", f"on {event}")
         types = self.model.events[event].fields.values()
-        given = tuple(o.Var(f"p{i}", self.shapes.rep(type_)) for i, type_ in enumerate(types))
+        given = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, type_ in enumerate(types))
 
         def build(b: FunctionBuilder) -> None:
             for number in self.by_event[event]:
@@ -141,7 +141,7 @@ class Measures:
 
         return self.module.wanted(name, lambda: self.module.made(name, given, None, build))
 
-    def _take(self, b: FunctionBuilder, number: int, given: Sequence[o.Var]) -> None:
+    def _take(self, b: FunctionBuilder, number: int, given: Sequence[ops.Var]) -> None:
         """A number for each combination of the items that passes the test."""
         measure = self.model.measures[number]
         parts = key_parts(self.shapes, measure)
@@ -149,7 +149,7 @@ class Measures:
         b.span = measure.span
         x = Expressions(b)
 
-        def one(values: list[o.Var]) -> None:
+        def one(values: list[ops.Var]) -> None:
             with x.loops.when(measure.test):
                 self._record(b, x, number, measure, parts)
 
@@ -159,41 +159,41 @@ class Measures:
         self, b: FunctionBuilder, x: Expressions, number: int, measure: Measure, parts: Sequence[KeyPart]
     ) -> None:
         value = self._number(b, x.value(measure.value), measure.value.type)
-        round_ = b.kept(o.Load(ZERO, b.memory.groups["round"].address, "i64", "round"))
-        limit = o.Constant(1 << ROUND_BITS, "i64")
-        b.fail_if(o.Compare("ge", round_, limit), "a number in so late a round")
-        found = o.Binary("or", o.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
+        round_ = b.kept(ops.Load(ZERO, b.memory.groups["round"].address, "i64", "round"))
+        limit = ops.Constant(1 << ROUND_BITS, "i64")
+        b.fail_if(ops.Compare("ge", round_, limit), "a number in so late a round")
+        found = ops.Binary("or", ops.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
         for key, part in zip(measure.keys, parts, strict=True):
             item = b.read_local(key.local, part.type)
             if item.rep == "i32":
-                digit: o.Value = o.Binary("sub", o.ToNumber(item), o.Constant(part.low, "i64"))
+                digit: ops.Value = ops.Binary("sub", ops.ToNumber(item), ops.Constant(part.low, "i64"))
             else:
                 digit = self._bounded(b, b.kept(item), part)
-            found = o.Binary("or", found, _shifted(digit, part.shift))
+            found = ops.Binary("or", found, _shifted(digit, part.shift))
         b.do("record", found, value)
 
-    def _bounded(self, b: FunctionBuilder, number: o.Value, part: KeyPart) -> o.Value:
+    def _bounded(self, b: FunctionBuilder, number: ops.Value, part: KeyPart) -> ops.Value:
         """A number in a key; none is the lowest."""
-        digit = b.kept(o.Binary("sub", number, o.Constant(part.low, "i64")))
-        none = o.Compare("eq", number, o.Constant(NO_NUMBER, "i64"))
-        out = o.Select(
-            o.Compare("lt", digit, o.Constant(1, "i64")),
-            o.Not(none),
-            o.Compare("gt", digit, o.Constant(part.mask, "i64")),
+        digit = b.kept(ops.Binary("sub", number, ops.Constant(part.low, "i64")))
+        none = ops.Compare("eq", number, ops.Constant(NO_NUMBER, "i64"))
+        out = ops.Select(
+            ops.Compare("lt", digit, ops.Constant(1, "i64")),
+            ops.Not(none),
+            ops.Compare("gt", digit, ops.Constant(part.mask, "i64")),
         )
         b.fail_if(out, "a number that tells values apart is too large")
-        return o.Select(none, o.Constant(0, "i64"), digit)
+        return ops.Select(none, ops.Constant(0, "i64"), digit)
 
-    def _number(self, b: FunctionBuilder, value: o.Value, type_: Type) -> o.Value:
+    def _number(self, b: FunctionBuilder, value: ops.Value, type_: Type) -> ops.Value:
         """A value as a number of one word, none as the number that stands for it."""
         if isinstance(type_, NoneType | NeverType):
-            return o.Constant(NO_NUMBER, "i64")
+            return ops.Constant(NO_NUMBER, "i64")
         value = b.kept(value)
         if value.rep == "i64":
-            return o.ToNumber(o.ToWord(value, True, span=b.span))
+            return ops.ToNumber(ops.ToWord(value, True, span=b.span))
         if not type_.optional:
-            return o.ToNumber(value)
-        return o.Select(b.is_none(value, type_), o.Constant(NO_NUMBER, "i64"), o.ToNumber(value))
+            return ops.ToNumber(value)
+        return ops.Select(b.is_none(value, type_), ops.Constant(NO_NUMBER, "i64"), ops.ToNumber(value))
 
     def _ranking(self) -> str:
         """The function that puts the keys by which seats are ranked one behind another, seat after seat."""
@@ -204,7 +204,7 @@ class Measures:
             for seat in self.module.constants.seats:
                 for key in self.model.ranking:
                     var = b.var(self.shapes.rep(SEAT), "seat")
-                    b.set(var, o.Constant(seat))
+                    b.set(var, ops.Constant(seat))
                     b.locals = {0: var}
                     if not self.shapes.is_scalar(key.type) or isinstance(key.type, TextType):
                         raise Unsupported(f"a rank that is a {key.type}")
@@ -213,5 +213,5 @@ class Measures:
         return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
 
 
-def _shifted(value: o.Value, bits: int) -> o.Value:
-    return o.Binary("shl", value, o.Constant(bits, "i64")) if bits else value
+def _shifted(value: ops.Value, bits: int) -> ops.Value:
+    return ops.Binary("shl", value, ops.Constant(bits, "i64")) if bits else value

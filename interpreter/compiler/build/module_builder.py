@@ -22,10 +22,10 @@ from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import Stretches
 from interpreter.compiler.build.type_functions import Values
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import (
     INT,
@@ -53,10 +53,10 @@ class ModuleBuilder:
         self.program, self.constants, self.resets = program, constants, resets
         self.shapes = Shapes(constants)
         self.memory = Memory(constants, self.shapes)
-        self.functions: dict[str, o.Function] = {}
+        self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._waiting: list[Callable[[], o.Function]] = []
+        self._waiting: list[Callable[[], ops.Function]] = []
         self.frames = Frames(self)
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
@@ -83,10 +83,10 @@ class ModuleBuilder:
         """Return the purposes of the functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
-    def wanted(self, name: str, make: Callable[[], o.Function]) -> str:
+    def wanted(self, name: str, make: Callable[[], ops.Function]) -> str:
         """A function that is called: it is made later, once."""
         if name not in self.functions:
-            self.functions[name] = o.Function(name, (), None, ())
+            self.functions[name] = ops.Function(name, (), None, ())
             self._waiting.append(make)
         return name
 
@@ -99,19 +99,19 @@ class ModuleBuilder:
     def made(
         self,
         name: str,
-        parameters: tuple[o.Var, ...],
-        result: o.Rep | None,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
         build: Callable[[FunctionBuilder], None],
         about: str = "",
-    ) -> o.Function:
+    ) -> ops.Function:
         """A function with what ``build`` puts into it; where it cannot be built it does nothing but fail."""
         builder = FunctionBuilder(self)
         try:
             build(builder)
         except Unsupported as why:
             self.left_out[name] = str(why)
-            builder.body = [o.Fail(str(why))]
-        return o.Function(name, parameters, result, tuple(builder.body), about)
+            builder.body = [ops.Fail(str(why))]
+        return ops.Function(name, parameters, result, tuple(builder.body), about)
 
     # --- functions of the rules
 
@@ -120,7 +120,7 @@ class ModuleBuilder:
         name = self.name("f", target)
         return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
 
-    def memo(self, layer: RuleLayer) -> o.Memo | None:
+    def memo(self, layer: RuleLayer) -> ops.Memo | None:
         """Return the layout of a memo table for a function; none if it cannot have one."""
         shapes, result = self.shapes, layer.result
         types = [type_ for _, type_ in layer.parameters]
@@ -128,20 +128,20 @@ class ModuleBuilder:
         if keys is None or not shapes.is_flat(result):
             return None
         if shapes.is_scalar(result):
-            return o.Memo(keys)
-        return o.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
+            return ops.Memo(keys)
+        return ops.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
 
-    def keys(self, types: Sequence[Type]) -> tuple[o.Key, ...] | None:
+    def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
         """Return the key ranges of parameters of these types; none if one is not a word."""
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
-    def _key(self, type_: Type) -> o.Key:
+    def _key(self, type_: Type) -> ops.Key:
         extent = self.shapes.domain(CardType() if isinstance(type_, CardType) else type_)
         if isinstance(type_, IntType) or not extent:
-            return o.Key()
+            return ops.Key()
         if type_.optional:
-            return o.Key(-1, extent + 1)
-        return o.Key(0, extent, isinstance(type_, SeatType))
+            return ops.Key(-1, extent + 1)
+        return ops.Key(0, extent, isinstance(type_, SeatType))
 
     def is_remembered(self, target: str) -> bool:
         """Return whether a list that a function gives is better kept than gone through where it is made: for each item
@@ -150,23 +150,23 @@ class ModuleBuilder:
         memo = self.memo(layer)
         if memo is None or not memo.listed or not all(key.extent for key in memo.keys):
             return False
-        return sum(isinstance(node, c.Loop | c.CallRule | c.CallBase) for node in descendants(layer.body)) > 1
+        return sum(isinstance(node, core.Loop | core.CallRule | core.CallBase) for node in descendants(layer.body)) > 1
 
-    def _function(self, name: str, layer: RuleLayer) -> o.Function:
+    def _function(self, name: str, layer: RuleLayer) -> ops.Function:
         shapes = self.shapes
-        parameters = tuple(o.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        parameters = tuple(ops.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
         result = shapes.rep(layer.result)
 
         def build(b: FunctionBuilder) -> None:
             b.span = layer.span
             b.locals = dict(enumerate(parameters))
             x = Expressions(b)
-            b.add(o.Charge(o.Constant(4)))
+            b.add(ops.Charge(ops.Constant(4)))
             if layer.when is not None and layer.layer > 0:
                 below = self.function(f"{layer.rule}@{layer.layer - 1}")
-                with b.when(o.Not(x.value(layer.when))):
-                    arguments = tuple(o.Get(var) for var in parameters)
-                    b.add(o.Return(o.Call(below, arguments, result)))
+                with b.when(ops.Not(x.value(layer.when))):
+                    arguments = tuple(ops.Get(var) for var in parameters)
+                    b.add(ops.Return(ops.Call(below, arguments, result)))
             self._body(b, x, layer)
 
         made = self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
@@ -180,22 +180,22 @@ class ModuleBuilder:
                 if line.bind is not None:
                     b.write_local(line.bind, x.value(line.test), line.test.type)
                 else:
-                    b.add(o.If(o.Not(x.value(line.test)), (o.Return(ZERO),), span=line.span))
-            b.add(o.Return(ONE))
+                    b.add(ops.If(ops.Not(x.value(line.test)), (ops.Return(ZERO),), span=line.span))
+            b.add(ops.Return(ONE))
         elif isinstance(body, tuple):
             Steps(x, layer.result, layer.local_types, pure=True).block(layer.steps)
         else:
-            b.add(o.Return(x.value(body, layer.result), span=layer.span))
+            b.add(ops.Return(x.value(body, layer.result), span=layer.span))
 
     def procedure(self, target: str) -> str:
         """A procedure that cannot suspend, as a function of its parameters."""
         name = self.name("p", target)
         return self.wanted(name, lambda: self._procedure(name, target))
 
-    def _procedure(self, name: str, target: str) -> o.Function:
+    def _procedure(self, name: str, target: str) -> ops.Function:
         lowered, shapes = self.program.procedures[target], self.shapes
         layer = lowered.layer
-        parameters = tuple(o.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        parameters = tuple(ops.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
         gives = layer.result != NOTHING
 
         def build(b: FunctionBuilder) -> None:
@@ -203,23 +203,23 @@ class ModuleBuilder:
                 raise Unsupported(f"{target} inside a value: it can suspend")
             b.span = layer.span
             b.locals = dict(enumerate(parameters))
-            b.add(o.Charge(o.Constant(4)))
+            b.add(ops.Charge(ops.Constant(4)))
             Steps(Expressions(b), layer.result, layer.local_types).block(lowered.steps)
 
         result = shapes.rep(layer.result) if gives else None
         return self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
 
-    def captured(self, step: c.Keeps) -> list[tuple[int, Type]]:
+    def captured(self, step: core.Keeps) -> list[tuple[int, Type]]:
         """The locals that a block keeps, with the types of its parameters."""
         layer = self.program.reach.procedures[step.procedure]
         return [(index, type_) for index, (_, type_) in zip(step.captured, layer.parameters, strict=True)]
 
-    def keeping(self, step: c.Keeps) -> str:
+    def keeping(self, step: core.Keeps) -> str:
         return self.phases.keeping(step)
 
-    def rank(self) -> o.Function:
+    def rank(self) -> ops.Function:
         """The key of a card in a zone whose order is by a rule."""
-        zone, card = o.Var("zone", "i32"), o.Var("card", "i32")
+        zone, card = ops.Var("zone", "i32"), ops.Var("card", "i32")
 
         def build(b: FunctionBuilder) -> None:
             for name, group in self.constants.model.groups.items():
@@ -229,10 +229,10 @@ class ModuleBuilder:
                 b.locals = {0: card}
                 b.span = group.span
                 with b.block() as inner:
-                    b.add(o.Return(Expressions(b).value(group.rank, INT)))
-                after = o.Compare("ge", o.Get(zone), o.Constant(cells.base))
-                before = o.Compare("lt", o.Get(zone), o.Constant(cells.base + cells.count))
-                b.add(o.If(o.Select(after, before, ZERO), tuple(inner)))
+                    b.add(ops.Return(Expressions(b).value(group.rank, INT)))
+                after = ops.Compare("ge", ops.Get(zone), ops.Constant(cells.base))
+                before = ops.Compare("lt", ops.Get(zone), ops.Constant(cells.base + cells.count))
+                b.add(ops.If(ops.Select(after, before, ZERO), tuple(inner)))
             b.fail("a zone without ranks")
 
         return self.made("rank", (zone, card), "i64", build)

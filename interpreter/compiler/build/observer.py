@@ -11,7 +11,7 @@ from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import ASKED
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.lower import Asks
 from interpreter.compiler.numbering import HIDDEN, NONE, OPEN, Part, Vector, positions, width_of
 from interpreter.language.types import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Observer"]
 
 LISTED = CardHolderType | CollectionType
-ACTOR, INTO, SEAT, FRAME = (o.Var(name, "i32") for name in ("actor", "into", "seat", "frame"))
+ACTOR, INTO, SEAT, FRAME = (ops.Var(name, "i32") for name in ("actor", "into", "seat", "frame"))
 FEW = 4
 """So many words are written one by one; more are written by a loop or a copy."""
 
@@ -43,48 +43,48 @@ class Observer(Sights):
         super().__init__(module)
         self.vector, self.decisions = vector, decisions
 
-    def functions(self) -> dict[str, o.Function]:
+    def functions(self) -> dict[str, ops.Function]:
         """The one that is called from outside, and those of the ranking."""
         function = self._observe()
         return {function.name: function} | Ranking(self.module).functions()
 
-    def _observe(self) -> o.Function:
+    def _observe(self) -> ops.Function:
         """Writes the vector of a seat; the seat that decides is known."""
 
         def build(b: FunctionBuilder) -> None:
-            into = o.Get(INTO)
-            asked = b.kept(o.Load(o.Constant(ASKED)), "asked")
+            into = ops.Get(INTO)
+            asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")
             asks = self.module.decisions.asks
             numbers = [NONE] * len(self.module.program.stretches)
             for index, (_, end) in asks.items():
                 numbers[index] = self.decisions.index(end.ask.name)
-            at = o.Select(o.Compare("lt", asked, ZERO), ZERO, b.plus(asked, 1))
-            number = o.Load(b.times(b.kept(at), WORD), self.memory.words([NONE, *numbers]))
-            head: tuple[o.Value, ...] = (o.Get(SEAT), number, o.Get(ACTOR))
+            at = ops.Select(ops.Compare("lt", asked, ZERO), ZERO, b.plus(asked, 1))
+            number = ops.Load(b.times(b.kept(at), WORD), self.memory.words([NONE, *numbers]))
+            head: tuple[ops.Value, ...] = (ops.Get(SEAT), number, ops.Get(ACTOR))
             for place, word in enumerate(head):
-                b.add(o.Store(into, place * WORD, word))
+                b.add(ops.Store(into, place * WORD, word))
             for part in self.vector.parts:
                 if part.form == "context":
                     self._fill(b, b.plus(into, part.first * WORD), NONE, part.size)
-            with b.when(o.Compare("eq", o.Get(SEAT), o.Get(ACTOR))):
+            with b.when(ops.Compare("eq", ops.Get(SEAT), ops.Get(ACTOR))):
                 for index in asks:
                     if self.vector.context[index]:
-                        with b.when(o.Compare("eq", asked, o.Constant(index))):
-                            frame = o.Load(o.Constant(ASKED - WORD))
-                            b.add(o.Do(o.Call(self._context(index), (frame, o.Get(SEAT), into))))
+                        with b.when(ops.Compare("eq", asked, ops.Constant(index))):
+                            frame = ops.Load(ops.Constant(ASKED - WORD))
+                            b.add(ops.Do(ops.Call(self._context(index), (frame, ops.Get(SEAT), into))))
             for part in self.vector.cells():
                 self._cells(b, part)
 
         return self.module.made("observe", (SEAT, ACTOR, INTO), None, build, "writes what a seat sees as a vector")
 
-    def _fill(self, b: FunctionBuilder, into: o.Value, value: int, words: int) -> None:
+    def _fill(self, b: FunctionBuilder, into: ops.Value, value: int, words: int) -> None:
         if words <= FEW:
             for place in range(words):
-                b.add(o.Store(into, place * WORD, o.Constant(value)))
+                b.add(ops.Store(into, place * WORD, ops.Constant(value)))
             return
         into = b.kept(into)
-        with b.counted(o.Constant(words), "fill") as number:
-            b.add(o.Store(o.Binary("add", into, b.times(number, WORD)), 0, o.Constant(value)))
+        with b.counted(ops.Constant(words), "fill") as number:
+            b.add(ops.Store(ops.Binary("add", into, b.times(number, WORD)), 0, ops.Constant(value)))
 
     # --- what is asked about
 
@@ -97,18 +97,18 @@ class Observer(Sights):
             b.span = stretch.span
             x: Expressions = self.module.stretches.begin(b, stretch.procedure)
             for part, (_, tree) in zip(self.vector.context[index], end.ask.context, strict=True):
-                into = b.kept(b.plus(o.Get(INTO), part.first * WORD), "into")
+                into = b.kept(b.plus(ops.Get(INTO), part.first * WORD), "into")
                 value = x.value(tree)
                 if part.width == 0:
                     continue
                 if self.shapes.is_scalar(part.type):
                     word = b.kept(b.word(value, part.type.optional), "word")
-                    b.add(o.Store(into, 0, self._scalar(b, word, part.type)))
+                    b.add(ops.Store(into, 0, self._scalar(b, word, part.type)))
                     if isinstance(part.type, CardType):
-                        hidden = o.Not(o.Call(self._sees_card(), (word, o.Get(SEAT))))
-                        b.add(o.If(hidden, (o.Store(into, 0, o.Constant(HIDDEN)),)))
+                        hidden = ops.Not(ops.Call(self._sees_card(), (word, ops.Get(SEAT))))
+                        b.add(ops.If(hidden, (ops.Store(into, 0, ops.Constant(HIDDEN)),)))
                     continue
-                room = b.kept(o.Allocate(o.Constant(self.shapes.words(part.type))), "room")
+                room = b.kept(ops.Allocate(ops.Constant(self.shapes.words(part.type))), "room")
                 b.store(room, 0, value, part.type)
                 with b.block() as shown:
                     self._value(b, room, into, part.type)
@@ -117,7 +117,7 @@ class Observer(Sights):
                     continue
                 with b.block() as covered:
                     self._fill(b, into, HIDDEN, part.width)
-                b.add(o.If(self._hides(b, room, part.type), tuple(covered), tuple(shown)))
+                b.add(ops.If(self._hides(b, room, part.type), tuple(covered), tuple(shown)))
 
         return self.module.wanted(
             name, lambda: self.module.made(name, (FRAME, SEAT, INTO), None, build, "writes what is asked about")
@@ -129,7 +129,7 @@ class Observer(Sights):
         group, declared = self.memory.groups[part.of], self.model.groups.get(part.of)
         if part.width == 0:
             return
-        into = b.plus(o.Get(INTO), part.first * WORD)
+        into = b.plus(ops.Get(INTO), part.first * WORD)
         cells = range(group.base, group.base + group.count)
         some_hidden = part.of not in OPEN and any(number in self.constants.seen_by for number in cells)
         lies_with_card = declared is not None and declared.owner == "card"
@@ -142,10 +142,10 @@ class Observer(Sights):
         if is_plain and not (some_hidden or lies_with_card or names_cards):
             if group.count <= FEW:
                 for cell in range(group.count):
-                    word = o.Load(o.Constant(group.address + cell * group.stride))
-                    b.add(o.Store(into, cell * WORD, word))
+                    word = ops.Load(ops.Constant(group.address + cell * group.stride))
+                    b.add(ops.Store(into, cell * WORD, word))
             else:
-                b.add(o.CopyWords(into, o.Constant(group.address), o.Constant(group.count)))
+                b.add(ops.CopyWords(into, ops.Constant(group.address), ops.Constant(group.count)))
             return
         into = b.kept(into, "into")
         if part.of == "location":
@@ -154,29 +154,29 @@ class Observer(Sights):
         if group.count == 1:
             self._cell(b, part, ZERO, into, some_hidden, lies_with_card, names_cards)
             return
-        with b.counted(o.Constant(group.count)) as number:
-            place = b.kept(o.Binary("add", into, b.times(number, part.width * WORD)), "place")
+        with b.counted(ops.Constant(group.count)) as number:
+            place = b.kept(ops.Binary("add", into, b.times(number, part.width * WORD)), "place")
             self._cell(b, part, number, place, some_hidden, lies_with_card, names_cards)
 
-    def _locations(self, b: FunctionBuilder, part: Part, into: o.Value) -> None:
+    def _locations(self, b: FunctionBuilder, part: Part, into: ops.Value) -> None:
         """Where each card lies, in the cells that the seat may see: without a branch, since there are many cards."""
         group = self.memory.groups[part.of]
         everyone = (1 << (self.seats + 1)) - 1
         seen = self.memory.words([everyone, *self.seen_words])  # a card may also lie nowhere, which is -1
-        bit = b.kept(o.Binary("shl", ONE, o.Get(SEAT)), "bit")
-        with b.counted(o.Constant(group.count)) as number:
+        bit = b.kept(ops.Binary("shl", ONE, ops.Get(SEAT)), "bit")
+        with b.counted(ops.Constant(group.count)) as number:
             place = b.kept(b.times(number, WORD), "place")
-            cell = b.kept(o.Load(place, group.address, "i32", "location"), "cell")
-            seats = o.Load(b.times(b.plus(cell, 1), WORD), seen)
-            shown = o.Select(o.Binary("and", seats, bit), cell, o.Constant(HIDDEN))
-            b.add(o.Store(o.Binary("add", into, place), 0, shown))
+            cell = b.kept(ops.Load(place, group.address, "i32", "location"), "cell")
+            seats = ops.Load(b.times(b.plus(cell, 1), WORD), seen)
+            shown = ops.Select(ops.Binary("and", seats, bit), cell, ops.Constant(HIDDEN))
+            b.add(ops.Store(ops.Binary("add", into, place), 0, shown))
 
     def _cell(
         self,
         b: FunctionBuilder,
         part: Part,
-        number: o.Value,
-        into: o.Value,
+        number: ops.Value,
+        into: ops.Value,
         some_hidden: bool,
         lies_with_card: bool,
         names_cards: bool,
@@ -189,28 +189,28 @@ class Observer(Sights):
             with b.block() as covered:
                 self._fill(b, into, HIDDEN, part.width)
             with b.block() as either:
-                b.add(o.If(self._hides(b, at, group.type), tuple(covered), tuple(told)))
+                b.add(ops.If(self._hides(b, at, group.type), tuple(covered), tuple(told)))
             told = either
         if lies_with_card:
             with b.block() as covered:
                 self._fill(b, into, HIDDEN, part.width)
             with b.block() as either:
-                b.add(o.If(o.Call(self._sees_card(), (number, o.Get(SEAT))), tuple(told), tuple(covered)))
+                b.add(ops.If(ops.Call(self._sees_card(), (number, ops.Get(SEAT))), tuple(told), tuple(covered)))
             told = either
         if some_hidden:
             with b.block() as covered:
                 self._covered(b, at, into, part)
             with b.block() as either:
-                b.add(o.If(self._may_see(b, b.plus(number, group.base)), tuple(told), tuple(covered)))
+                b.add(ops.If(self._may_see(b, b.plus(number, group.base)), tuple(told), tuple(covered)))
             told = either
         b.body.extend(told)
 
-    def _covered(self, b: FunctionBuilder, at: o.Value, into: o.Value, part: Part) -> None:
+    def _covered(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, part: Part) -> None:
         """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
         type_ = part.type
-        first = b.kept(o.Load(at), "first")
+        first = b.kept(ops.Load(at), "first")
         if isinstance(type_, LISTED):
-            b.add(o.Store(into, 0, first))
+            b.add(ops.Store(into, 0, first))
             self._fill(b, b.plus(into, WORD), HIDDEN, part.width - 1)
             return
         with b.block() as covered:
@@ -218,27 +218,27 @@ class Observer(Sights):
         if not type_.optional:
             b.body.extend(covered)
             return
-        none = o.Constant(0 if not self.shapes.is_scalar(type_) else self.shapes.none(type_))
+        none = ops.Constant(0 if not self.shapes.is_scalar(type_) else self.shapes.none(type_))
         with b.block() as absent:
             self._fill(b, into, NONE, part.width)
-        b.add(o.If(o.Compare("eq", first, none), tuple(absent), tuple(covered)))
+        b.add(ops.If(ops.Compare("eq", first, none), tuple(absent), tuple(covered)))
 
     # --- values
 
-    def _scalar(self, b: FunctionBuilder, word: o.Value, type_: Type) -> o.Value:
+    def _scalar(self, b: FunctionBuilder, word: ops.Value, type_: Type) -> ops.Value:
         if isinstance(type_, IntType) and type_.optional:
-            none = o.Compare("eq", word, o.Constant(self.shapes.none(type_)))
-            return o.Select(none, o.Constant(NONE), word)
+            none = ops.Compare("eq", word, ops.Constant(self.shapes.none(type_)))
+            return ops.Select(none, ops.Constant(NONE), word)
         return word
 
-    def _value(self, b: FunctionBuilder, at: o.Value, into: o.Value, type_: Type) -> None:
+    def _value(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
         """The entries of a kept value."""
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
-            b.add(o.Store(into, 0, o.Load(at)))
+            b.add(ops.Store(into, 0, ops.Load(at)))
         elif shapes.is_scalar(type_):
             if not isinstance(type_, TextType):
-                b.add(o.Store(into, 0, self._scalar(b, b.kept(o.Load(at), "word"), type_)))
+                b.add(ops.Store(into, 0, self._scalar(b, b.kept(ops.Load(at), "word"), type_)))
         elif shapes.is_listed(type_):
             self._list(b, at, into, type_)
         elif type_.optional:
@@ -246,19 +246,19 @@ class Observer(Sights):
                 self._fill(b, into, NONE, width_of(shapes, type_))
             with b.block() as present:
                 self._value(b, b.kept(b.plus(at, WORD)), into, type_.sure)
-            b.add(o.If(o.Load(at), tuple(present), tuple(absent)))
+            b.add(ops.If(ops.Load(at), tuple(present), tuple(absent)))
         elif isinstance(type_, BagType):
-            b.add(o.CopyWords(into, at, o.Constant(shapes.width(type_))))
+            b.add(ops.CopyWords(into, at, ops.Constant(shapes.width(type_))))
         else:
             place = 0
             for offset, field in shapes.placed(shapes.fields(type_)):
                 self._value(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, place)), field)
                 place += width_of(shapes, field) * WORD
 
-    def _list(self, b: FunctionBuilder, at: o.Value, into: o.Value, type_: Type) -> None:
+    def _list(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
         """The length of a list, and for each thing that can be in it the first place where it stands."""
-        length = b.kept(o.Load(at), "length")
-        b.add(o.Store(into, 0, length))
+        length = b.kept(ops.Load(at), "length")
+        b.add(ops.Store(into, 0, length))
         found = positions(self.shapes, type_)
         if found is None:
             return
@@ -266,10 +266,10 @@ class Observer(Sights):
         into = b.kept(b.plus(into, WORD), "into")
         self._fill(b, into, 0, size)
         with b.counted(length, "item") as number:
-            item = b.kept(o.Load(o.Binary("add", at, b.times(number, WORD)), WORD), "word")
+            item = b.kept(ops.Load(ops.Binary("add", at, b.times(number, WORD)), WORD), "word")
             thing = b.kept(b.plus(item, -low), "thing")
-            outside = o.Select(o.Compare("lt", thing, ZERO), ONE, o.Compare("ge", thing, o.Constant(size)))
-            with b.when(o.Not(outside)):
-                place = b.kept(o.Binary("add", into, b.times(thing, WORD)), "place")
-                empty = o.Not(o.Load(place))
-                b.add(o.If(empty, (o.Store(place, 0, b.plus(number, 1)),)))
+            outside = ops.Select(ops.Compare("lt", thing, ZERO), ONE, ops.Compare("ge", thing, ops.Constant(size)))
+            with b.when(ops.Not(outside)):
+                place = b.kept(ops.Binary("add", into, b.times(thing, WORD)), "place")
+                empty = ops.Not(ops.Load(place))
+                b.add(ops.If(empty, (ops.Store(place, 0, b.plus(number, 1)),)))

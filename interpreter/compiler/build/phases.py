@@ -16,10 +16,10 @@ from interpreter.compiler.build.memory import KEPT_WORDS
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED, BELOW, FRAME, STOPPED, WHERE, enter, must_settle, push_special
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.plain.machine import SPECIALS
 from interpreter.compiler.watches import Watch
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 
@@ -34,7 +34,7 @@ KEPT_HEAD = 4
 """The words before the values of a block that waits: its edge, what it waits for, its procedure, its size in words."""
 KEPT_START = 2
 """The words before the first block: how many there are, and how many words they take."""
-NO_MATCH = o.Constant(-2)
+NO_MATCH = ops.Constant(-2)
 
 
 class Phases:
@@ -47,59 +47,59 @@ class Phases:
         self.kept = self.memory.groups["kept"].address
         layers = self.program.reach.procedures
         nodes = (node for layer in layers.values() for node in descendants(layer.body))
-        self.keepable = tuple(sorted({node.procedure for node in nodes if isinstance(node, c.Keeps)}))
+        self.keepable = tuple(sorted({node.procedure for node in nodes if isinstance(node, core.Keeps)}))
         """The procedures of blocks that can wait; a block names its own by the number here."""
 
-    def stretches(self) -> Iterator[o.Function]:
+    def stretches(self) -> Iterator[ops.Function]:
         """One function for each special stretch, in order. Each is charged as those of the rules are: rounds may go on
         without any of these."""
         for name in SPECIALS:
 
             def build(b: FunctionBuilder, name: str = name) -> None:
-                b.add(o.Charge(ONE))
+                b.add(ops.Charge(ONE))
                 getattr(self, f"_{name}")(b)
 
             yield self.module.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
 
-    def helpers(self) -> Iterator[o.Function]:
+    def helpers(self) -> Iterator[ops.Function]:
         """Build the shared helper functions of control flow."""
         yield self.module.made("back", (FRAME,), "i32", self._back)
-        yield self.module.made("take_kept", (o.Var("edge", "i32"), o.Var("of", "i32")), "i32", self._take_kept)
-        yield self.module.made("fall_due", (o.Var("of", "i32"),), None, self._fall_due)
+        yield self.module.made("take_kept", (ops.Var("edge", "i32"), ops.Var("of", "i32")), "i32", self._take_kept)
+        yield self.module.made("fall_due", (ops.Var("of", "i32"),), None, self._fall_due)
 
     def _special(self, name: str) -> int:
         return self.module.stretches.special(name)
 
     def _goes(self, b: FunctionBuilder, name: str) -> None:
-        b.add(o.Return(o.Constant(self._special(name))))
+        b.add(ops.Return(ops.Constant(self._special(name))))
 
     def _steps(self, b: FunctionBuilder) -> Steps:
         return Steps(Expressions(b), NOTHING)
 
-    def _put(self, b: FunctionBuilder, group: str, value: o.Value) -> None:
+    def _put(self, b: FunctionBuilder, group: str, value: ops.Value) -> None:
         """A mark changes a cell: what reads it must be looked at, whether it was another value or not."""
         cells = self.memory.groups[group]
-        b.add(o.Store(ZERO, cells.address, b.word(value), group))
+        b.add(ops.Store(ZERO, cells.address, b.word(value), group))
         self._steps(b).wake(cells, ZERO)
 
-    def _cell(self, group: str) -> o.Value:
-        return o.Load(ZERO, self.memory.groups[group].address, "i32", group)
+    def _cell(self, group: str) -> ops.Value:
+        return ops.Load(ZERO, self.memory.groups[group].address, "i32", group)
 
     def _back(self, b: FunctionBuilder) -> None:
         """Control goes to a frame: one without locals is left with that."""
-        where = b.kept(o.Load(o.Get(FRAME), WHERE), "where")
-        first = o.Constant(self.module.stretches.first_special)
+        where = b.kept(ops.Load(ops.Get(FRAME), WHERE), "where")
+        first = ops.Constant(self.module.stretches.first_special)
         special = (
-            o.SetGlobal("top", o.Get(FRAME)),
-            o.SetGlobal("frame", o.Load(o.Get(FRAME), BELOW)),
+            ops.SetGlobal("top", ops.Get(FRAME)),
+            ops.SetGlobal("frame", ops.Load(ops.Get(FRAME), BELOW)),
         )
-        rule = (o.SetGlobal("frame", o.Get(FRAME)),)
-        b.add(o.If(o.Compare("ge", where, first), special, rule))
-        b.add(o.Return(where))
+        rule = (ops.SetGlobal("frame", ops.Get(FRAME)),)
+        b.add(ops.If(ops.Compare("ge", where, first), special, rule))
+        b.add(ops.Return(where))
 
     # --- set-up, rounds, phases
 
-    def _enters(self, b: FunctionBuilder, procedure: str, values: list[o.Value], back: str, up: o.Value) -> None:
+    def _enters(self, b: FunctionBuilder, procedure: str, values: list[ops.Value], back: str, up: ops.Value) -> None:
         enter(self.module, b, procedure, values, push_special(b, self._special(back), up))
 
     def _start(self, b: FunctionBuilder) -> None:
@@ -108,28 +108,28 @@ class Phases:
         self._enters(b, setup, [], "round_start", ZERO)
 
     def _round_start(self, b: FunctionBuilder) -> None:
-        number = b.kept(b.plus(o.Load(ZERO, self.memory.groups["round"].address, "i64", "round"), 1))
+        number = b.kept(b.plus(ops.Load(ZERO, self.memory.groups["round"].address, "i64", "round"), 1))
         self._put(b, "round", number)
-        self._put(b, "phase", o.Constant(-1))
+        self._put(b, "phase", ops.Constant(-1))
         self.module.measures.at(b, "start of round")
-        b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("round")),))))
+        b.add(ops.Do(ops.Call("fall_due", (ops.Constant(SPANS.index("round")),))))
         self._goes(b, "next_phase")
 
     def _next_phase(self, b: FunctionBuilder) -> None:
         now = b.kept(self._cell("phase"), "phase")
         for number, guard in enumerate(self.model.phase_guards or (None,) * len(self.model.phases)):
-            with b.when(o.Compare("lt", now, o.Constant(number))):
+            with b.when(ops.Compare("lt", now, ops.Constant(number))):
                 tests = []
                 if guard is not None:
                     b.locals = {}
                     tests = [Expressions(b).value(guard.value)]
                 with b.block() as due:
-                    self._put(b, "phase", o.Constant(number))
+                    self._put(b, "phase", ops.Constant(number))
                     self.module.measures.at(b, f"start of {self.model.phases[number]}")
-                    b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("phase")),))))
+                    b.add(ops.Do(ops.Call("fall_due", (ops.Constant(SPANS.index("phase")),))))
                     self._goes(b, "phase_begin")
                 if tests:
-                    b.add(o.If(tests[0], tuple(due)))
+                    b.add(ops.If(tests[0], tuple(due)))
                 else:
                     b.body.extend(due)
         self._goes(b, "round_over")
@@ -139,16 +139,16 @@ class Phases:
             self._resume_kept(b, "due", of, "phase_begin", ZERO)
         now = b.kept(self._cell("phase"), "phase")
         for number, phase in enumerate(self.model.phases):
-            with b.when(o.Compare("eq", now, o.Constant(number))):
+            with b.when(ops.Compare("eq", now, ops.Constant(number))):
                 self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
         b.fail("no such phase")
 
-    def _settled(self, b: FunctionBuilder, back: str, up: o.Value) -> None:
+    def _settled(self, b: FunctionBuilder, back: str, up: ops.Value) -> None:
         """Settle, then go on with a special stretch."""
         with b.when(must_settle(b)):
             special = push_special(b, self._special(back), up)
-            b.add(o.SetGlobal("frame", special))
-            b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
+            b.add(ops.SetGlobal("frame", special))
+            b.add(ops.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
             self._goes(b, "settle")
         self._goes(b, back)
 
@@ -174,20 +174,20 @@ class Phases:
         self._goes(b, "round_start")
 
     def _turn_over(self, b: FunctionBuilder) -> None:
-        self._settled(b, "turn_kept", o.Get(FRAME))
+        self._settled(b, "turn_kept", ops.Get(FRAME))
 
     def _turn_kept(self, b: FunctionBuilder) -> None:
-        self._resume_kept(b, "end", "turn", "turn_kept", o.Get(FRAME))
-        self._settled(b, "turn_done", o.Get(FRAME))
+        self._resume_kept(b, "end", "turn", "turn_kept", ops.Get(FRAME))
+        self._settled(b, "turn_done", ops.Get(FRAME))
 
     def _turn_done(self, b: FunctionBuilder) -> None:
         self._reset(b, "turn")
-        self._put(b, "turn", o.Constant(-1))
-        b.add(o.Return(o.Call("back", (o.Get(FRAME),))))
+        self._put(b, "turn", ops.Constant(-1))
+        b.add(ops.Return(ops.Call("back", (ops.Get(FRAME),))))
 
     def _nothing(self, b: FunctionBuilder) -> None:
-        b.add(o.Store(ZERO, ASKED, o.Constant(-1)))
-        b.add(o.Return(STOPPED))
+        b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
+        b.add(ops.Return(STOPPED))
 
     def _reset(self, b: FunctionBuilder, lasts: str) -> None:
         """Values that last so long go back to their start."""
@@ -196,12 +196,12 @@ class Phases:
             name, owner = layout.owner_of(cell)
             group = self.memory.groups[name]
             new = steps.x._constant(start, group.type)
-            place = o.Constant(owner) if group.count > 1 else None
+            place = ops.Constant(owner) if group.count > 1 else None
             steps.put(group, place, ZERO, group.address + owner * group.stride, new)
 
     # --- blocks that wait
 
-    def keeping(self, step: c.Keeps) -> str:
+    def keeping(self, step: core.Keeps) -> str:
         """The function that keeps a block with the values of its locals."""
         name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
         return self.module.wanted(name, lambda: self._keeping(name, step))
@@ -215,73 +215,73 @@ class Phases:
         types = (type_ for _, type_ in self.program.reach.procedures[procedure].parameters)
         return KEPT_HEAD + sum(map(self.shapes.words, types))
 
-    def _keeping(self, name: str, step: c.Keeps) -> o.Function:
+    def _keeping(self, name: str, step: core.Keeps) -> ops.Function:
         layer = self.program.reach.procedures[step.procedure]
-        given = tuple(o.Var(f"p{i}", self.shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        given = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
 
         def build(b: FunctionBuilder) -> None:
-            used = b.kept(o.Load(ZERO, self.kept + WORD, "i32", "kept"), "used")
+            used = b.kept(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), "used")
             size = self._size(step.procedure)
-            b.fail_if(o.Compare("gt", used, o.Constant(KEPT_WORDS - KEPT_START - size)), "too many blocks wait")
+            b.fail_if(ops.Compare("gt", used, ops.Constant(KEPT_WORDS - KEPT_START - size)), "too many blocks wait")
             at = b.kept(b.plus(b.times(used, WORD), self.kept + KEPT_START * WORD), "at")
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.keepable.index(step.procedure), size)
             for number, word in enumerate(head):
-                b.add(o.Store(at, number * WORD, o.Constant(word), "kept"))
+                b.add(ops.Store(at, number * WORD, ops.Constant(word), "kept"))
             for var, (offset, type_) in zip(given, self.captured(step.procedure), strict=True):
-                b.store(at, offset, o.Get(var), type_, "kept")
-            b.add(o.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
-            count = o.Load(ZERO, self.kept, "i32", "kept")
-            b.add(o.Store(ZERO, self.kept, b.plus(count, 1), "kept"))
+                b.store(at, offset, ops.Get(var), type_, "kept")
+            b.add(ops.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
+            count = ops.Load(ZERO, self.kept, "i32", "kept")
+            b.add(ops.Store(ZERO, self.kept, b.plus(count, 1), "kept"))
 
         return self.module.made(name, given, None, build)
 
     @contextmanager
-    def waiting(self, b: FunctionBuilder) -> Iterator[tuple[o.Value, o.Value]]:
+    def waiting(self, b: FunctionBuilder) -> Iterator[tuple[ops.Value, ops.Value]]:
         """Inside, statements run for each block that waits, at an address; the other one is behind the last."""
         start, at = self.kept + KEPT_START * WORD, b.var("i32", "at")
-        b.set(at, o.Constant(start))
-        end = b.kept(b.plus(b.times(o.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start), "end")
-        further = o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD))
-        with b.repeated("blocks", o.Compare("lt", o.Get(at), end), o.Set(at, further)):
-            yield o.Get(at), end
+        b.set(at, ops.Constant(start))
+        end = b.kept(b.plus(b.times(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start), "end")
+        further = ops.Binary("add", ops.Get(at), b.times(ops.Load(ops.Get(at), 3 * WORD), WORD))
+        with b.repeated("blocks", ops.Compare("lt", ops.Get(at), end), ops.Set(at, further)):
+            yield ops.Get(at), end
 
     def _take_kept(self, b: FunctionBuilder) -> None:
         """The first block that waits for a moment: it is copied into the arena, and waits no longer. 0: none does."""
-        edge, of = o.Get(o.Var("edge", "i32")), o.Get(o.Var("of", "i32"))
+        edge, of = ops.Get(ops.Var("edge", "i32")), ops.Get(ops.Var("of", "i32"))
         with self.waiting(b) as (at, end):
-            right = o.Select(o.Compare("eq", o.Load(at), edge), o.Compare("eq", o.Load(at, WORD), of), ZERO)
+            right = ops.Select(ops.Compare("eq", ops.Load(at), edge), ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
             with b.when(right):
-                size = b.kept(o.Load(at, 3 * WORD), "size")
-                copy = b.kept(o.Allocate(size), "copy")
-                b.add(o.CopyWords(copy, at, size))
-                after = o.Binary("add", at, b.times(size, WORD))
-                left = o.Binary("shr", o.Binary("sub", end, after), o.Constant(2))
-                b.add(o.CopyWords(at, after, left, "kept"))
-                used = o.Load(ZERO, self.kept + WORD, "i32", "kept")
-                b.add(o.Store(ZERO, self.kept + WORD, o.Binary("sub", used, size), "kept"))
-                count = o.Load(ZERO, self.kept, "i32", "kept")
-                b.add(o.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
-                b.add(o.Return(copy))
-        b.add(o.Return(ZERO))
+                size = b.kept(ops.Load(at, 3 * WORD), "size")
+                copy = b.kept(ops.Allocate(size), "copy")
+                b.add(ops.CopyWords(copy, at, size))
+                after = ops.Binary("add", at, b.times(size, WORD))
+                left = ops.Binary("shr", ops.Binary("sub", end, after), ops.Constant(2))
+                b.add(ops.CopyWords(at, after, left, "kept"))
+                used = ops.Load(ZERO, self.kept + WORD, "i32", "kept")
+                b.add(ops.Store(ZERO, self.kept + WORD, ops.Binary("sub", used, size), "kept"))
+                count = ops.Load(ZERO, self.kept, "i32", "kept")
+                b.add(ops.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
+                b.add(ops.Return(copy))
+        b.add(ops.Return(ZERO))
 
     def _fall_due(self, b: FunctionBuilder) -> None:
         """Blocks that wait for a start are due."""
-        of = o.Get(o.Var("of", "i32"))
+        of = ops.Get(ops.Var("of", "i32"))
         with self.waiting(b) as (at, _):
-            begins = o.Compare("eq", o.Load(at), o.Constant(EDGES.index("start")))
-            right = o.Select(begins, o.Compare("eq", o.Load(at, WORD), of), ZERO)
-            b.add(o.If(right, (o.Store(at, 0, o.Constant(EDGES.index("due")), "kept"),)))
+            begins = ops.Compare("eq", ops.Load(at), ops.Constant(EDGES.index("start")))
+            right = ops.Select(begins, ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
+            b.add(ops.If(right, (ops.Store(at, 0, ops.Constant(EDGES.index("due")), "kept"),)))
 
-    def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: o.Value) -> None:
+    def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: ops.Value) -> None:
         """The first block that waits for a moment runs; then control comes back here."""
         if not self.keepable:
             return
-        given = (o.Constant(EDGES.index(edge)), o.Constant(SPANS.index(of)))
-        block = b.kept(o.Call("take_kept", given), "block")
+        given = (ops.Constant(EDGES.index(edge)), ops.Constant(SPANS.index(of)))
+        block = b.kept(ops.Call("take_kept", given), "block")
         with b.when(block):
-            which = b.kept(o.Load(block, 2 * WORD), "which")
+            which = b.kept(ops.Load(block, 2 * WORD), "which")
             for number, procedure in enumerate(self.keepable):
-                with b.when(o.Compare("eq", which, o.Constant(number))):
+                with b.when(ops.Compare("eq", which, ops.Constant(number))):
                     values = [b.kept(b.load(block, offset, type_)) for offset, type_ in self.captured(procedure)]
                     self._enters(b, procedure, values, back, up)
             b.fail("no such block")
@@ -295,39 +295,39 @@ class Phases:
         with b.repeated("settle", ONE):
             for number, watch in enumerate(self.module.constants.watches):
                 half, bit = divmod(number, 32)
-                mask = o.Constant(_bit(bit))
-                waits = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), mask)
+                mask = ops.Constant(_bit(bit))
+                waits = ops.Binary("and", ops.Load(ZERO, pending + half * WORD, "i32", "pending"), mask)
                 with b.when(waits):
-                    going = b.kept(o.Call(self._matching(number, watch), (o.Get(FRAME),)), "going")
-                    b.add(o.If(o.Compare("ne", going, NO_MATCH), (o.Return(going),)))
-                    others = o.Constant(~_bit(bit) if bit < 31 else 2**31 - 1)
-                    left = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
-                    b.add(o.Store(ZERO, pending + half * WORD, left, "pending"))
+                    going = b.kept(ops.Call(self._matching(number, watch), (ops.Get(FRAME),)), "going")
+                    b.add(ops.If(ops.Compare("ne", going, NO_MATCH), (ops.Return(going),)))
+                    others = ops.Constant(~_bit(bit) if bit < 31 else 2**31 - 1)
+                    left = ops.Binary("and", ops.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
+                    b.add(ops.Store(ZERO, pending + half * WORD, left, "pending"))
             done = (
-                o.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
-                o.Return(o.Call("back", (o.Get(FRAME),))),
+                ops.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
+                ops.Return(ops.Call("back", (ops.Get(FRAME),))),
             )
-            left_over: o.Value = o.Load(ZERO, pending, "i32", "pending")
+            left_over: ops.Value = ops.Load(ZERO, pending, "i32", "pending")
             if words == 2:
-                left_over = o.Binary("or", left_over, o.Load(ZERO, pending + WORD, "i32", "pending"))
-            b.add(o.If(o.Not(left_over), done))
+                left_over = ops.Binary("or", left_over, ops.Load(ZERO, pending + WORD, "i32", "pending"))
+            b.add(ops.If(ops.Not(left_over), done))
 
-    def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]) -> None:
+    def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[ops.Value]], None]) -> None:
         """The body for each match of a watch; it stops at the first."""
         rule = watch.rule
         b.span = rule.span
         b.locals = {}
         x = Expressions(b)
-        known: list[o.Value] = []
+        known: list[ops.Value] = []
         if watch.seat is not None:
             var = b.var("i32", "seat")
-            b.set(var, o.Constant(watch.seat))
+            b.set(var, ops.Constant(watch.seat))
             b.locals[rule.binders[0][0]] = var
-            known.append(o.Constant(watch.seat))
+            known.append(ops.Constant(watch.seat))
 
-        def one(values: list[o.Var]) -> None:
+        def one(values: list[ops.Var]) -> None:
             with x.loops.when(rule.test):
-                body([*known, *map(o.Get, values)])
+                body([*known, *map(ops.Get, values)])
 
         x.loops.combinations(watch.binders, one, stops=True)
 
@@ -336,8 +336,8 @@ class Phases:
         name = self.module.name("matches", f"{watch.rule.name} {number}")
 
         def build(b: FunctionBuilder) -> None:
-            self._each_match(b, watch, lambda values: b.add(o.Return(ONE)))
-            b.add(o.Return(ZERO))
+            self._each_match(b, watch, lambda values: b.add(ops.Return(ONE)))
+            b.add(ops.Return(ZERO))
 
         return self.module.wanted(name, lambda: self.module.made(name, (), "i32", build))
 
@@ -350,23 +350,25 @@ class Phases:
         pending = self.memory.groups["pending"].address
         watches = self.module.constants.watches
 
-        def matched(b: FunctionBuilder, values: list[o.Value]) -> None:
+        def matched(b: FunctionBuilder, values: list[ops.Value]) -> None:
             for half in range(1 if len(watches) <= 32 else 2):
                 awake = b.var("i32", "awake")
-                now = b.kept(o.Load(ZERO, pending + half * WORD, "i32", "pending"))
+                now = b.kept(ops.Load(ZERO, pending + half * WORD, "i32", "pending"))
                 own = _bit(number - 32 * half) if number // 32 == half else 0
-                b.set(awake, o.Constant(own))
+                b.set(awake, ops.Constant(own))
                 for other in range(max(number + 1, 32 * half), min(len(watches), 32 * half + 32)):
-                    bit = o.Constant(_bit(other - 32 * half))
-                    test = o.Select(o.Binary("and", now, bit), o.Call(self._matches(other, watches[other]), ()), ZERO)
-                    b.add(o.If(test, (o.Set(awake, o.Binary("or", o.Get(awake), bit)),)))
-                b.add(o.Store(ZERO, pending + half * WORD, o.Get(awake), "pending"))
+                    bit = ops.Constant(_bit(other - 32 * half))
+                    test = ops.Select(
+                        ops.Binary("and", now, bit), ops.Call(self._matches(other, watches[other]), ()), ZERO
+                    )
+                    b.add(ops.If(test, (ops.Set(awake, ops.Binary("or", ops.Get(awake), bit)),)))
+                b.add(ops.Store(ZERO, pending + half * WORD, ops.Get(awake), "pending"))
             procedure = watch.rule.procedure
-            self._enters(b, procedure, [b.kept(value) for value in values], "settle", o.Get(FRAME))
+            self._enters(b, procedure, [b.kept(value) for value in values], "settle", ops.Get(FRAME))
 
         def build(b: FunctionBuilder) -> None:
             self._each_match(b, watch, lambda values: matched(b, values))
-            b.add(o.Return(NO_MATCH))
+            b.add(ops.Return(NO_MATCH))
 
         return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 

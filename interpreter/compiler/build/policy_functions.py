@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import FRAME
-from interpreter.compiler.ir import ops as o
-from interpreter.language import core as c
+from interpreter.compiler.ir import ops
+from interpreter.language import core
 from interpreter.language.preferences import pinned_by
 from interpreter.language.types import CardType, ListType
 
@@ -41,9 +41,9 @@ class Policies(Sights):
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self.module.decisions._begin(b, index)
-            b.add(o.Do(o.Call(self.module.decisions.options(index), (o.Get(FRAME),))))
-            first = o.Global("options")
-            self._draws(b, x, ask, first, o.Global("options_end"), self.module.decisions.stride(index))
+            b.add(ops.Do(ops.Call(self.module.decisions.options(index), (ops.Get(FRAME),))))
+            first = ops.Global("options")
+            self._draws(b, x, ask, first, ops.Global("options_end"), self.module.decisions.stride(index))
 
         return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
@@ -54,7 +54,7 @@ class Policies(Sights):
         one of these groups names lies hidden.
         """
         stretch, end = self.module.decisions.asks[index]
-        assert isinstance(end, l.Asks)
+        assert isinstance(end, lower.Asks)
         name = self.module.name("bot", f"{key or policy.name} {stretch.id}")
 
         def build(b: FunctionBuilder) -> None:
@@ -62,12 +62,12 @@ class Policies(Sights):
                 raise Unsupported("a policy that reads what its seat may not see")
             x, ask = self.module.decisions._begin(b, index)
             seat = b.kept(x.value(ask.seat), "actor")
-            around: list[o.Var] = []
+            around: list[ops.Var] = []
             actor = b.var("i32", "actor")
             b.set(actor, seat)
             around.append(actor)
             for group in peeks:
-                self._check_seen(b, group, o.Get(actor))
+                self._check_seen(b, group, ops.Get(actor))
             for _, value in ask.context:
                 var = b.var(self.shapes.rep(value.type), "shown")
                 b.set(var, x.value(value))
@@ -80,37 +80,37 @@ class Policies(Sights):
                     return
                 with b.scoped({0: actor}):
                     test = x.value(preferences.when)
-                b.add(o.If(test, tuple(inner), span=preferences.span))
+                b.add(ops.If(test, tuple(inner), span=preferences.span))
             b.fail("no lines for this decision")
 
         return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
-    def _check_seen(self, b: FunctionBuilder, name: str, seat: o.Value) -> None:
+    def _check_seen(self, b: FunctionBuilder, name: str, seat: ops.Value) -> None:
         """Fails where a card that a group of cells names lies where the seat may not see it."""
         group, cells = self.model.groups[name], self.memory.groups[name]
         location = self.memory.groups["location"].address
 
-        def check(card: o.Value, holds: o.Value) -> None:
-            zone = o.Load(b.times(card, WORD), location, "i32", "location")
-            hidden = o.Not(self._may_see(b, zone, seat))
-            b.fail_if(o.Select(holds, hidden, ZERO), "a card that is hidden")
+        def check(card: ops.Value, holds: ops.Value) -> None:
+            zone = ops.Load(b.times(card, WORD), location, "i32", "location")
+            hidden = ops.Not(self._may_see(b, zone, seat))
+            b.fail_if(ops.Select(holds, hidden, ZERO), "a card that is hidden")
 
-        with b.counted(o.Constant(cells.count)) as at:
+        with b.counted(ops.Constant(cells.count)) as at:
             address = b.plus(b.times(at, cells.stride), cells.address)
             if group.owner == "card":
                 words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
-                holds: o.Value = o.Load(address, 0, "i32", name)
+                holds: ops.Value = ops.Load(address, 0, "i32", name)
                 for word in range(1, words):
-                    holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
+                    holds = ops.Binary("or", holds, ops.Load(address, word * WORD, "i32", name))
                 check(at, holds)
             elif isinstance(cells.type, CardType):
-                card = b.kept(o.Load(address, 0, "i32", name), "card")
-                check(card, o.Compare("ne", card, o.Constant(-1)))
+                card = b.kept(ops.Load(address, 0, "i32", name), "card")
+                check(card, ops.Compare("ne", card, ops.Constant(-1)))
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
 
     def _way(
-        self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, way: Preferences, around: list[o.Var]
+        self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask, way: Preferences, around: list[ops.Var]
     ) -> None:
         for line in way.lines:
             b.span = line.span
@@ -119,39 +119,39 @@ class Policies(Sights):
             if line.chance is None:
                 b.body.extend(inner)
                 continue
-            drawn = self._below(b, o.Get(around[0]), o.Constant(line.chance[1]))
-            b.add(o.If(o.Compare("lt", drawn, o.Constant(line.chance[0])), tuple(inner), span=line.span))
+            drawn = self._below(b, ops.Get(around[0]), ops.Constant(line.chance[1]))
+            b.add(ops.If(ops.Compare("lt", drawn, ops.Constant(line.chance[0])), tuple(inner), span=line.span))
         last = way.lines[-1]
         if not any(pattern.alternative == "" for pattern in last.patterns):
             b.fail("no choice is left")
             return
-        b.add(o.Do(o.Call(self.module.decisions.options(index), (o.Get(FRAME),))))
-        b.fail_if(o.Compare("eq", o.Global("options"), o.Global("options_end")), "no choice is left")
-        b.add(o.Return(o.Global("options")))
+        b.add(ops.Do(ops.Call(self.module.decisions.options(index), (ops.Get(FRAME),))))
+        b.fail_if(ops.Compare("eq", ops.Global("options"), ops.Global("options_end")), "no choice is left")
+        b.add(ops.Return(ops.Global("options")))
 
-    def _below(self, b: FunctionBuilder, seat: o.Value, n: o.Value) -> o.Value:
+    def _below(self, b: FunctionBuilder, seat: ops.Value, n: ops.Value) -> ops.Value:
         return b.call("draw", seat, n)
 
     def _line(
-        self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
+        self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask, line: Line, around: list[ops.Var]
     ) -> None:
         """Build a line of a policy; it returns if an option remains."""
         stride = self.module.decisions.stride(index)
         numbers = {option.name: number for number, option in enumerate(ask.options)}
         patterns = [each for each in line.patterns if each.alternative in ("", *numbers)]
 
-        def each(body: Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None], stops: bool) -> None:
+        def each(body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], stops: bool) -> None:
             for pattern in patterns:
                 wanted = [numbers[pattern.alternative]] if pattern.alternative else range(len(ask.options))
                 for number in wanted:
                     self._options(b, x, ask.options[number], number, pattern, around, body, stops=stops)
 
-        start = o.Global("options")
+        start = ops.Global("options")
         if line.tie == "first":
 
-            def first(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
+            def first(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
                 self.module.decisions.put(b, start, number, ask.options[number], values)
-                b.add(o.Return(start))
+                b.add(ops.Return(start))
 
             each(first, stops=True)
             return
@@ -164,53 +164,55 @@ class Policies(Sights):
         b.set(end, start)
         size = stride * WORD
 
-        def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
-            b.fail_if(o.Compare("gt", o.Get(end), b.plus(o.Global("options_limit"), -size)), "too many options")
-            self.module.decisions.put(b, o.Get(end), number, ask.options[number], values)
-            words = o.Constant(self.module.decisions.words(ask.options[number]))
-            again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
-            b.set(end, o.Select(again, o.Get(end), b.plus(o.Get(end), size)))
+        def one(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
+            b.fail_if(ops.Compare("gt", ops.Get(end), b.plus(ops.Global("options_limit"), -size)), "too many options")
+            self.module.decisions.put(b, ops.Get(end), number, ask.options[number], values)
+            words = ops.Constant(self.module.decisions.words(ask.options[number]))
+            again = b.call("is_listed", start, ops.Get(end), ops.Constant(size), words)
+            b.set(end, ops.Select(again, ops.Get(end), b.plus(ops.Get(end), size)))
 
         each(one, stops=False)
-        with b.when(o.Compare("ne", start, o.Get(end))):
-            self._draws(b, x, ask, start, o.Get(end), stride)
+        with b.when(ops.Compare("ne", start, ops.Get(end))):
+            self._draws(b, x, ask, start, ops.Get(end), stride)
 
-    def _draws(self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int) -> None:
+    def _draws(
+        self, b: FunctionBuilder, x: Expressions, ask: core.Ask, start: ops.Value, end: ops.Value, stride: int
+    ) -> None:
         """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
         size = stride * WORD
-        count = b.kept(o.Binary("div", o.Binary("sub", end, start), o.Constant(size)), "count")
-        b.fail_if(o.Compare("eq", count, ZERO), "no choice is left")
-        b.add(o.If(o.Compare("eq", count, ONE), (o.Return(start),)))
+        count = b.kept(ops.Binary("div", ops.Binary("sub", end, start), ops.Constant(size)), "count")
+        b.fail_if(ops.Compare("eq", count, ZERO), "no choice is left")
+        b.add(ops.If(ops.Compare("eq", count, ONE), (ops.Return(start),)))
         drawn = self._below(b, x.value(ask.seat), count)
-        b.add(o.Return(o.Binary("add", start, b.times(drawn, size)), span=b.span))
+        b.add(ops.Return(ops.Binary("add", start, b.times(drawn, size)), span=b.span))
 
     def _best(
         self,
         b: FunctionBuilder,
         x: Expressions,
-        ask: c.Ask,
-        each: Callable[[Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None], bool], None],
-        start: o.Value,
+        ask: core.Ask,
+        each: Callable[[Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], bool], None],
+        start: ops.Value,
     ) -> None:
         """The first option with the least keys. Patterns of one line have as many keys."""
         some = b.var("i32", "some")
         b.set(some, ZERO)
-        best: list[o.Var] = []
+        best: list[ops.Var] = []
 
-        def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
-            keys: list[o.Value] = []
+        def one(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
+            keys: list[ops.Value] = []
             with b.scoped(own):
                 for tree in pattern.keys:
                     if not self.shapes.is_scalar(tree.type):
                         raise Unsupported(f"a key that is a {tree.type}")
                     value = x.value(tree)
-                    keys.append(b.kept(value if value.rep == "i64" else o.ToNumber(value), "key"))
+                    keys.append(b.kept(value if value.rep == "i64" else ops.ToNumber(value), "key"))
             while len(best) < len(keys):
                 best.append(b.var("i64", "best"))
             if len(best) != len(keys):
                 raise Unsupported("keys of several lengths")
             better = precedes(keys, best, "lt")
-            with b.when(o.Select(o.Get(some), better, ONE)):
+            with b.when(ops.Select(ops.Get(some), better, ONE)):
                 b.set(some, ONE)
                 for key, kept in zip(keys, best, strict=True):
                     b.set(kept, key)
@@ -219,9 +221,9 @@ class Policies(Sights):
         with b.block() as found:
             each(one, False)
         for var in best:
-            b.set(var, o.Constant(0, "i64"))
+            b.set(var, ops.Constant(0, "i64"))
         b.body.extend(found)
-        b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
+        b.add(ops.If(ops.Get(some), (ops.Return(start),), span=b.span))
 
     # --- options of a pattern
 
@@ -229,27 +231,27 @@ class Policies(Sights):
         self,
         b: FunctionBuilder,
         x: Expressions,
-        option: c.Option,
+        option: core.Option,
         number: int,
         pattern: Pattern,
-        around: list[o.Var],
-        body: Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None],
+        around: list[ops.Var],
+        body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None],
         *,
         stops: bool,
     ) -> None:
         """The body for each legal option that passes the tests of a pattern. A choice for which a test leaves a single
         value is not looked for, but taken."""
         outer = dict(b.locals)
-        own: dict[int, o.Var | Slot] = dict(enumerate(around))
+        own: dict[int, ops.Var | Slot] = dict(enumerate(around))
         first, count = len(around), len(option.choices)
-        pins: dict[int, c.Expression] = {}
+        pins: dict[int, core.Expression] = {}
         for test in pattern.tests if pattern.alternative else ():
             pinned = pinned_by(test, first, count)
             if pinned is not None:
                 pins.setdefault(*pinned)
-        values: list[o.Var] = []
+        values: list[ops.Var] = []
 
-        def bound(place: int, item: o.Var) -> None:
+        def bound(place: int, item: ops.Var) -> None:
             b.locals[option.choices[place].variable] = item
             if pattern.alternative:
                 own[first + place] = item
@@ -276,7 +278,7 @@ class Policies(Sights):
                 value = x.value(pin)
             item = b.var(value.rep, "pinned")
             b.set(item, value)
-            there = x.is_item(o.Get(item), pin.type, items)
+            there = x.is_item(ops.Get(item), pin.type, items)
             with b.when(there):
                 bound(place, item)
 

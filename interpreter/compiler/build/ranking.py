@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Ranking"]
 
-SEAT = o.Var("seat", "i32")
+SEAT = ops.Var("seat", "i32")
 
 
 class Ranking:
@@ -25,14 +25,14 @@ class Ranking:
         self.constants, self.model = module.constants, module.constants.model
         self.seats = len(self.constants.seats)
 
-    def functions(self) -> dict[str, o.Function]:
+    def functions(self) -> dict[str, ops.Function]:
         """Both, by name."""
         made = [self._key(), self._place()]
         return {function.name: function for function in made}
 
-    def _key(self) -> o.Function:
+    def _key(self) -> ops.Function:
         """A key of the ranking, by its number, of a seat."""
-        number = o.Var("key", "i32")
+        number = ops.Var("key", "i32")
 
         def build(b: FunctionBuilder) -> None:
             b.locals = {0: SEAT}
@@ -41,21 +41,21 @@ class Ranking:
                 if not self.shapes.is_scalar(tree.type):
                     raise Unsupported(f"a key that is a {tree.type}")
                 b.span = tree.span
-                with b.when(o.Compare("eq", o.Get(number), o.Constant(place))):
+                with b.when(ops.Compare("eq", ops.Get(number), ops.Constant(place))):
                     value = x.value(tree)
-                    b.add(o.Return(value if value.rep == "i64" else o.ToNumber(value)))
+                    b.add(ops.Return(value if value.rep == "i64" else ops.ToNumber(value)))
                 b.locals = {0: SEAT}
             b.fail("no such key")
 
         return self.module.made("key_of", (SEAT, number), "i64", build, "a key of the ranking")
 
-    def _place(self) -> o.Function:
+    def _place(self) -> ops.Function:
         """The place of a seat: 1 and one more for each seat that is ranked before it; 0 for one that does not count."""
         counts = [seat for seat, counted in enumerate(self.constants.statics["seat.counts"]) if counted]
 
         def build(b: FunctionBuilder) -> None:
             table = self.memory.words([int(seat in counts) for seat in range(self.seats)])
-            b.add(o.If(o.Not(o.Load(b.times(o.Get(SEAT), WORD), table)), (o.Return(ZERO),)))
+            b.add(ops.If(ops.Not(ops.Load(b.times(ops.Get(SEAT), WORD), table)), (ops.Return(ZERO),)))
             place = b.var("i32", "place")
             b.set(place, ONE)
             for other in counts:
@@ -63,13 +63,13 @@ class Ranking:
                 with b.block() as inner:
                     for number in range(len(self.model.ranking)):
                         theirs, mine = (
-                            b.kept(o.Call("key_of", (seat, o.Constant(number)), "i64"))
-                            for seat in (o.Constant(other), o.Get(SEAT))
+                            b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
+                            for seat in (ops.Constant(other), ops.Get(SEAT))
                         )
-                        b.add(o.If(o.Compare("lt", theirs, mine), (o.Break(label),)))
-                        better = (o.Set(place, b.plus(o.Get(place), 1)), o.Break(label))
-                        b.add(o.If(o.Compare("gt", theirs, mine), better))
-                b.add(o.Block(label, tuple(inner)))
-            b.add(o.Return(o.Get(place)))
+                        b.add(ops.If(ops.Compare("lt", theirs, mine), (ops.Break(label),)))
+                        better = (ops.Set(place, b.plus(ops.Get(place), 1)), ops.Break(label))
+                        b.add(ops.If(ops.Compare("gt", theirs, mine), better))
+                b.add(ops.Block(label, tuple(inner)))
+            b.add(ops.Return(ops.Get(place)))
 
         return self.module.made("place_of", (SEAT,), "i32", build, "the place of a seat")

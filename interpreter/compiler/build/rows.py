@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import FunctionBuilder
-from interpreter.compiler.ir import ops as o
-from interpreter.language import core as c
+from interpreter.compiler.ir import ops
+from interpreter.language import core
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
@@ -31,16 +31,16 @@ class Rows:
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module = module
-        self._names: dict[tuple[str, tuple[c.Expression, ...]], str] = {}
+        self._names: dict[tuple[str, tuple[core.Expression, ...]], str] = {}
 
     def row(
         self,
         x: Expressions,
         kind: str,
-        nodes: tuple[c.Expression, ...],
+        nodes: tuple[core.Expression, ...],
         size: int,
-        build: Callable[[Expressions], o.Value],
-    ) -> o.Value | None:
+        build: Callable[[Expressions], ops.Value],
+    ) -> ops.Value | None:
         """A call, in the function that ``x`` builds, of the function that gives a row of so many words, built from
         these expressions; none where it could not be kept."""
         locals_ = free_locals(nodes)
@@ -52,20 +52,20 @@ class Rows:
         name = self._names.get((kind, nodes))
         if name is None:
             name = self._names[kind, nodes] = self.module.name("row", f"{kind} {len(self._names)}")
-            parameters = tuple(o.Var(f"p{i}", "i32") for i in range(len(types)))
+            parameters = tuple(ops.Var(f"p{i}", "i32") for i in range(len(types)))
 
-            def made() -> o.Function:
+            def made() -> ops.Function:
                 def body(b: FunctionBuilder) -> None:
                     b.span = nodes[0].span
                     b.locals = dict(zip(locals_, parameters, strict=True))
-                    b.add(o.Charge(o.Constant(4)))
-                    b.add(o.Return(build(type(x)(b)), span=b.span))
+                    b.add(ops.Charge(ops.Constant(4)))
+                    b.add(ops.Return(build(type(x)(b)), span=b.span))
 
                 function = self.module.made(name, parameters, "i32", body, f"{kind} at {nodes[0].span}")
-                return replace(function, memo=o.Memo(keys, 1 + size, listed=True))
+                return replace(function, memo=ops.Memo(keys, 1 + size, listed=True))
 
             self.module.wanted(name, made)
-        return o.Call(name, arguments, span=x.b.span)
+        return ops.Call(name, arguments, span=x.b.span)
 
 
 def free_locals(tree: object) -> dict[int, Type]:
@@ -73,9 +73,9 @@ def free_locals(tree: object) -> dict[int, Type]:
     found: dict[int, Type] = {}
     bound: set[int] = set()
     for node in descendants(tree):
-        if isinstance(node, c.Local):
+        if isinstance(node, core.Local):
             if node.index not in found or node.type.optional:
                 found[node.index] = node.type
-        elif isinstance(node, c.Loop):
+        elif isinstance(node, core.Loop):
             bound.add(node.variable)
     return {index: type_ for index, type_ in found.items() if index not in bound}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.language.types import CardType, Type, has_cards
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sights"]
 
-AT, SEAT, CARD = (o.Var(name, "i32") for name in ("at", "seat", "card"))
-WHO = o.Get(SEAT)
+AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
+WHO = ops.Get(SEAT)
 
 
 class Sights:
@@ -41,48 +41,48 @@ class Sights:
         """The address of a table of them."""
         return self.memory.words(self.seen_words)
 
-    def _may_see(self, b: FunctionBuilder, cell: o.Value, seat: o.Value = WHO) -> o.Value:
+    def _may_see(self, b: FunctionBuilder, cell: ops.Value, seat: ops.Value = WHO) -> ops.Value:
         """Whether the seat is among those that may see what a cell holds."""
-        seats = o.Load(b.times(cell, WORD), self._seen)
-        return o.Binary("and", o.Binary("shr", seats, seat), ONE)
+        seats = ops.Load(b.times(cell, WORD), self._seen)
+        return ops.Binary("and", ops.Binary("shr", seats, seat), ONE)
 
     def _sees_card(self) -> str:
         """Whether a seat may know a card where it lies now."""
         location = self.memory.groups["location"]
 
         def build(b: FunctionBuilder) -> None:
-            b.add(o.If(o.Compare("lt", o.Get(CARD), ZERO), (o.Return(ONE),)))
-            cell = b.kept(o.Load(b.times(o.Get(CARD), WORD), location.address, "i32", "location"), "cell")
-            b.add(o.If(o.Compare("lt", cell, ZERO), (o.Return(ONE),)))
-            b.add(o.Return(self._may_see(b, cell)))
+            b.add(ops.If(ops.Compare("lt", ops.Get(CARD), ZERO), (ops.Return(ONE),)))
+            cell = b.kept(ops.Load(b.times(ops.Get(CARD), WORD), location.address, "i32", "location"), "cell")
+            b.add(ops.If(ops.Compare("lt", cell, ZERO), (ops.Return(ONE),)))
+            b.add(ops.Return(self._may_see(b, cell)))
 
         return self.module.wanted(
             "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "whether a card is seen")
         )
 
-    def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
+    def _hides(self, b: FunctionBuilder, at: ops.Value, type_: Type) -> ops.Value:
         """Whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
-            return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
-        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
+            return ops.Not(ops.Call(self._sees_card(), (ops.Load(at), ops.Get(SEAT))))
+        return ops.Call(self.module.values.of_type("hides", type_, self._hiding), (at, ops.Get(SEAT)))
 
-    def _hiding(self, name: str, type_: Type) -> o.Function:
-        shapes, at = self.shapes, o.Get(AT)
+    def _hiding(self, name: str, type_: Type) -> ops.Function:
+        shapes, at = self.shapes, ops.Get(AT)
 
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
                 item = shapes.item(type_)
-                with b.counted(b.kept(o.Load(at))) as number:
+                with b.counted(b.kept(ops.Load(at))) as number:
                     place = b.plus(b.times(number, shapes.words(item) * WORD), WORD)
-                    hidden = self._hides(b, b.kept(o.Binary("add", at, place)), item)
-                    b.add(o.If(hidden, (o.Return(ONE),)))
-                b.add(o.Return(ZERO))
+                    hidden = self._hides(b, b.kept(ops.Binary("add", at, place)), item)
+                    b.add(ops.If(hidden, (ops.Return(ONE),)))
+                b.add(ops.Return(ZERO))
                 return
             if type_.optional:
-                b.add(o.If(o.Not(o.Load(at)), (o.Return(ZERO),)))
+                b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 if has_cards(field, self.model.records):
-                    b.add(o.If(self._hides(b, b.kept(b.plus(at, offset)), field), (o.Return(ONE),)))
-            b.add(o.Return(ZERO))
+                    b.add(ops.If(self._hides(b, b.kept(b.plus(at, offset)), field), (ops.Return(ONE),)))
+            b.add(ops.Return(ZERO))
 
         return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import (
     NOTHING,
     CardType,
@@ -41,104 +41,106 @@ class Steps:
         self.shapes, self.memory = x.shapes, x.memory
         self.result, self.types, self.pure = result, types, pure
 
-    def block(self, steps: Sequence[c.Step]) -> None:
+    def block(self, steps: Sequence[core.Step]) -> None:
         for step in steps:
             self.step(step)
 
-    def gathered(self, steps: Sequence[c.Step]) -> tuple[o.Statement, ...]:
+    def gathered(self, steps: Sequence[core.Step]) -> tuple[ops.Statement, ...]:
         with self.b.block() as inner:
             self.block(steps)
         return tuple(inner)
 
-    def type_of(self, index: int, value: c.Expression) -> Type:
+    def type_of(self, index: int, value: core.Expression) -> Type:
         """The type of a local; those that the text does not name are what they are given."""
         known = self.types[index] if index < len(self.types) else NOTHING
         return known if known != NOTHING else value.type
 
-    def step(self, step: c.Step) -> None:
+    def step(self, step: core.Step) -> None:
         b, x = self.b, self.x
         b.span = step.span
         match step:
-            case c.SetLocal(index, value):
+            case core.SetLocal(index, value):
                 type_ = self.type_of(index, value)
                 b.write_local(index, self.own(value, type_), type_)
-            case c.Performs(value):
+            case core.Performs(value):
                 self.perform(value)
-            case c.Returns(value):
-                b.add(o.Return(self.returned(value), span=step.span))
-            case c.Branch(test, then, otherwise):
+            case core.Returns(value):
+                b.add(ops.Return(self.returned(value), span=step.span))
+            case core.Branch(test, then, otherwise):
                 holds = self.test(test)
-                if isinstance(holds, o.Constant):
+                if isinstance(holds, ops.Constant):
                     self.block(then if holds.value else otherwise)
                 else:
-                    b.add(o.If(holds, self.gathered(then), self.gathered(otherwise), span=step.span))
-            case c.Iterate():
+                    b.add(ops.If(holds, self.gathered(then), self.gathered(otherwise), span=step.span))
+            case core.Iterate():
                 self._iterate(step)
-            case c.Repeat():
+            case core.Repeat():
                 self._repeat(step)
-            case c.SetCell(cell, value):
+            case core.SetCell(cell, value):
                 self._set_cell(cell, value)
-            case c.MoveCards(cards, target, where):
+            case core.MoveCards(cards, target, where):
                 self._move_cards(cards, target, where)
-            case c.MoveTokens(amount, source, target):
+            case core.MoveTokens(amount, source, target):
                 self._move_tokens(amount, source, target)
-            case c.MovePiece():
+            case core.MovePiece():
                 self._move_piece(step)
-            case c.MoveAll(source, target, where):
+            case core.MoveAll(source, target, where):
                 self._move_all(source, target, where)
-            case c.Shuffles(zone, chance):
+            case core.Shuffles(zone, chance):
                 b.do("shuffle_zone", x.value(zone), self._hash(chance), *self._chance(chance))
-            case c.Picks():
+            case core.Picks():
                 self._pick(step)
-            case c.Notes(event, arguments):
+            case core.Notes(event, arguments):
                 self._note(arguments)
                 self.module.measures.happens(b, x, event, arguments)
-            case c.Keeps():
+            case core.Keeps():
                 self._keep(step)
-            case c.Reveals():
+            case core.Reveals():
                 pass
             case _:
                 raise Unsupported(f"a step {type(step).__name__}")
 
     # --- values
 
-    def own(self, value: c.Expression, type_: Type) -> o.Value:
+    def own(self, value: core.Expression, type_: Type) -> ops.Value:
         """A value that stays what it is when cells change."""
         found = self.called(value, type_)
         if self.pure or self.shapes.is_scalar(type_):
             return found
-        if isinstance(found, o.Data) or found == ZERO:  # data of the module, or none; a cell may be a constant address
+        if (
+            isinstance(found, ops.Data) or found == ZERO
+        ):  # data of the module, or none; a cell may be a constant address
             return found
-        return o.Call(self.module.values.own(type_), (found,), span=self.b.span)
+        return ops.Call(self.module.values.own(type_), (found,), span=self.b.span)
 
-    def called(self, value: c.Expression, type_: Type | None = None) -> o.Value:
+    def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
         """A value, which may be that of a procedure that cannot suspend."""
-        if isinstance(value, c.CallRule | c.CallBase) and self._is_procedure(value):
+        if isinstance(value, core.CallRule | core.CallBase) and self._is_procedure(value):
             return self._procedure(value)
         return self.x.value(value, type_)
 
-    def _is_procedure(self, call: c.CallRule | c.CallBase) -> bool:
+    def _is_procedure(self, call: core.CallRule | core.CallBase) -> bool:
         program = self.module.program
         return program.reach.procedures[program.target(call)].form == "does"
 
-    def _procedure(self, call: c.CallRule | c.CallBase) -> o.Call:
+    def _procedure(self, call: core.CallRule | core.CallBase) -> ops.Call:
         program = self.module.program
         target = program.target(call)
         layer = program.reach.procedures[target]
         pairs = zip(call.arguments, layer.parameters, strict=True)
         arguments = tuple(self.b.capped(self.own(argument, type_)) for argument, (_, type_) in pairs)
-        return o.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result), span=self.b.span)
+        return ops.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result), span=self.b.span)
 
-    def perform(self, value: c.Expression) -> None:
+    def perform(self, value: core.Expression) -> None:
         b = self.b
-        if isinstance(value, c.CallRule | c.CallBase) and self._is_procedure(value):
+        if isinstance(value, core.CallRule | core.CallBase) and self._is_procedure(value):
             program = self.module.program
             gives = program.reach.procedures[program.target(value)].result != NOTHING
-            b.add(o.Do(self._procedure(value), gives, span=b.span))
+            b.add(ops.Do(self._procedure(value), gives, span=b.span))
             return
         b.kept(self.x.value(value))
 
-    def returned(self, value: c.Expression | None) -> o.Value | None:
+    def returned(self, value: core.Expression | None) -> ops.Value | None:
         if self.result == NOTHING:
             if value is not None:
                 self.perform(value)
@@ -146,7 +148,7 @@ class Steps:
         assert value is not None
         return self.called(value, self.result)
 
-    def test(self, test: c.Test) -> o.Value:
+    def test(self, test: core.Test) -> ops.Value:
         """Return whether a branch is taken; a value that is bound is kept first."""
         b = self.b
         if test.bind is None:
@@ -154,68 +156,68 @@ class Steps:
         type_ = test.value.type
         value = b.kept(self.own(test.value, type_))
         b.write_local(test.bind, value, type_)
-        return o.Not(b.is_none(value, type_))
+        return ops.Not(b.is_none(value, type_))
 
     # --- loops
 
-    def items(self, node: c.Expression) -> Callable[[Callable[[o.Var], None]], None]:
+    def items(self, node: core.Expression) -> Callable[[Callable[[ops.Var], None]], None]:
         """Build the items of a `for each`: a snapshot of the list."""
         loops = self.x.loops
-        if self.pure or isinstance(node, c.RangeFrom | c.AllSeats):
+        if self.pure or isinstance(node, core.RangeFrom | core.AllSeats):
             return loops.source(node).each
         return loops.listed(self.own(node, node.type), self.shapes.item(node.type)).each
 
-    def _iterate(self, step: c.Iterate) -> None:
+    def _iterate(self, step: core.Iterate) -> None:
         b = self.b
         item_type = self.shapes.item(step.items.type)
 
-        def one(item: o.Var) -> None:
-            b.write_local(step.variable, o.Get(item), item_type)
+        def one(item: ops.Var) -> None:
+            b.write_local(step.variable, ops.Get(item), item_type)
             if step.test is None:
                 self.block(step.body)
                 return
             test = self.x.value(step.test)
-            b.add(o.If(test, self.gathered(step.body), span=step.span))
+            b.add(ops.If(test, self.gathered(step.body), span=step.span))
 
         self.items(step.items)(one)
 
-    def _repeat(self, step: c.Repeat) -> None:
+    def _repeat(self, step: core.Repeat) -> None:
         b = self.b
         passes = b.var("i64", "passes")
         limit = b.kept(self.x.value(step.bound)) if step.bound is not None else None
-        b.set(passes, o.Constant(0, "i64"))
+        b.set(passes, ops.Constant(0, "i64"))
         with b.repeated("while", ONE) as label:
-            b.add(o.If(o.Not(self.x.value(step.test)), (o.Break(label),), span=step.span))
-            b.set(passes, b.plus(o.Get(passes), 1))
-            b.add(o.Charge(o.Constant(2), span=step.span))
+            b.add(ops.If(ops.Not(self.x.value(step.test)), (ops.Break(label),), span=step.span))
+            b.set(passes, b.plus(ops.Get(passes), 1))
+            b.add(ops.Charge(ops.Constant(2), span=step.span))
             if limit is not None:
-                b.fail_if(o.Compare("gt", o.Get(passes), limit), "more passes than allowed")
+                b.fail_if(ops.Compare("gt", ops.Get(passes), limit), "more passes than allowed")
             self.block(step.body)
 
     # --- effects
 
-    def _set_cell(self, cell: c.Expression, value: c.Expression) -> None:
+    def _set_cell(self, cell: core.Expression, value: core.Expression) -> None:
         b = self.b
         address, offset, group = self.x.holder(cell)
         if group is None:
             raise Unsupported("a value in a cell that is not named")
-        owner = cell.owner if isinstance(cell, c.Cell) else None
+        owner = cell.owner if isinstance(cell, core.Cell) else None
         index = b.kept(self.x.value(owner)) if owner is not None else None
         if index is not None:
             address, offset = b.times(index, group.stride), group.address
         new = b.kept(self.called(value, group.type), "new")
         self.put(group, index, address, offset, new)
 
-    def put(self, group: CellGroup, owner: o.Value | None, address: o.Value, offset: int, new: o.Value) -> None:
+    def put(self, group: CellGroup, owner: ops.Value | None, address: ops.Value, offset: int, new: ops.Value) -> None:
         """A cell gets a value; watches that read it wake if it is another one."""
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
         same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
-        with b.when(o.Not(same)):
+        with b.when(ops.Not(same)):
             b.store(address, offset, new, type_, group.name)
             self.wake(group, owner)
 
-    def wake(self, group: CellGroup, owner: o.Value | None) -> None:
+    def wake(self, group: CellGroup, owner: ops.Value | None) -> None:
         """The watches that read a cell must be looked at."""
         b = self.b
         wakes = self.module.constants.effects.wakes[group.base : group.base + group.count]
@@ -224,47 +226,47 @@ class Steps:
             masks = [signed(mask >> 32 * half, 32) for mask in wakes]
             if not any(masks):
                 continue
-            if len(set(masks)) == 1 or isinstance(owner, o.Constant):
-                mask: o.Value = o.Constant(masks[owner.value if isinstance(owner, o.Constant) else 0])
+            if len(set(masks)) == 1 or isinstance(owner, ops.Constant):
+                mask: ops.Value = ops.Constant(masks[owner.value if isinstance(owner, ops.Constant) else 0])
             else:
                 assert owner is not None
-                mask = o.Load(b.times(owner, WORD), self.memory.words(masks))
-            now = o.Load(ZERO, pending + half * WORD, "i32", "pending")
-            b.add(o.Store(ZERO, pending + half * WORD, o.Binary("or", now, mask), "pending", span=b.span))
-        b.add(o.Touch(group.name, owner, span=b.span))
+                mask = ops.Load(b.times(owner, WORD), self.memory.words(masks))
+            now = ops.Load(ZERO, pending + half * WORD, "i32", "pending")
+            b.add(ops.Store(ZERO, pending + half * WORD, ops.Binary("or", now, mask), "pending", span=b.span))
+        b.add(ops.Touch(group.name, owner, span=b.span))
 
-    def _move_cards(self, cards: c.Expression, target: c.Expression, where: str) -> None:
+    def _move_cards(self, cards: core.Expression, target: core.Expression, where: str) -> None:
         b = self.b
         moved = self.x.value(cards)
         if isinstance(cards.type, CardType):
             moved = self._listed(moved)
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
-        b.do(word, moved, self.x.value(target), o.Constant(WHERE[where]))
+        b.do(word, moved, self.x.value(target), ops.Constant(WHERE[where]))
 
-    def _listed(self, item: o.Value) -> o.Value:
+    def _listed(self, item: ops.Value) -> ops.Value:
         """A list of one item."""
         b, made = self.b, self.b.var("i32", "made")
         item = b.kept(item)
-        b.set(made, o.Allocate(o.Constant(2)))
-        b.add(o.Store(o.Get(made), 0, ONE))
-        b.add(o.Store(o.Get(made), WORD, item))
-        return o.Get(made)
+        b.set(made, ops.Allocate(ops.Constant(2)))
+        b.add(ops.Store(ops.Get(made), 0, ONE))
+        b.add(ops.Store(ops.Get(made), WORD, item))
+        return ops.Get(made)
 
-    def _move_tokens(self, amount: c.Expression, source: c.Expression, target: c.Expression) -> None:
+    def _move_tokens(self, amount: core.Expression, source: core.Expression, target: core.Expression) -> None:
         b = self.b
-        if isinstance(amount, c.AmountOf):
+        if isinstance(amount, core.AmountOf):
             values = tuple(map(self.x.value, (amount.number, amount.kind, source, target)))
-            b.do("move_kind", *values, o.Constant(amount.size))
+            b.do("move_kind", *values, ops.Constant(amount.size))
             return
         moved = self.x.value(amount)
         given = (moved, self.x.value(source), self.x.value(target))
         if moved.rep == "i64":
             b.do("move_units", *given)
         else:
-            width = o.Constant(self.shapes.width(amount.type))
+            width = ops.Constant(self.shapes.width(amount.type))
             b.do("move_bag", *given, width)
 
-    def _move_piece(self, step: c.MovePiece) -> None:
+    def _move_piece(self, step: core.MovePiece) -> None:
         b, constants = self.b, self.module.constants
         number, source, target = step.number, step.source, step.target
         if not any(isinstance(end.type, PlaceType) for end in (source, target)):
@@ -274,8 +276,8 @@ class Steps:
         count = self.x.value(number)
         stock, place = (source, target) if isinstance(target.type, PlaceType) else (target, source)
         if isinstance(target.type, PlaceType):
-            b.fail_if(o.Compare("ne", count, o.Constant(1, "i64")), "a place takes one piece")
-        if not isinstance(stock, c.Cell):
+            b.fail_if(ops.Compare("ne", count, ops.Constant(1, "i64")), "a place takes one piece")
+        if not isinstance(stock, core.Cell):
             raise Unsupported("a stock that is not named")
         group = self.memory.groups[stock.group]
         owner = b.kept(self.x.value(stock.owner)) if stock.owner is not None else ZERO
@@ -288,7 +290,7 @@ class Steps:
         else:
             b.do("take_piece", where, cell, piece)
 
-    def _move_all(self, source: c.Expression, target: c.Expression, where: str) -> None:
+    def _move_all(self, source: core.Expression, target: core.Expression, where: str) -> None:
         b = self.b
         if isinstance(source.type, TokenHolderType):
             held = self.shapes.held(source.type)
@@ -296,44 +298,44 @@ class Steps:
             if isinstance(held, IntType):
                 b.do("move_all_units", *given)
             else:
-                b.do("move_all_bag", *given, o.Constant(self.shapes.width(held)))
+                b.do("move_all_bag", *given, ops.Constant(self.shapes.width(held)))
             return
         held = source.type if isinstance(source.type, PileType) else self.shapes.held(source.type)
         if not isinstance(held, PileType) and not isinstance(self.shapes.item(held), CardType):
             raise Unsupported("all piles of a zone")
         cards = self.x.value(source) if isinstance(source.type, PileType) else self.x.read(source, held)
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
-        b.do(word, cards, self.x.value(target), o.Constant(WHERE[where]))
+        b.do(word, cards, self.x.value(target), ops.Constant(WHERE[where]))
 
     # --- chance
 
-    def _chance(self, name: str) -> tuple[o.Value, o.Value]:
+    def _chance(self, name: str) -> tuple[ops.Value, ops.Value]:
         """The address of the cell that counts the uses of a chance, and its number."""
         group, number = self.memory.groups["chance"], self.module.constants.chance_names[name]
-        return o.Constant(group.address + number * group.stride), o.Constant(group.base + number)
+        return ops.Constant(group.address + number * group.stride), ops.Constant(group.base + number)
 
-    def _hash(self, name: str) -> o.Value:
-        return o.Constant(signed(name_hash(name)), "i64")
+    def _hash(self, name: str) -> ops.Value:
+        return ops.Constant(signed(name_hash(name)), "i64")
 
-    def _pick(self, step: c.Picks) -> None:
+    def _pick(self, step: core.Picks) -> None:
         b = self.b
         item = self.shapes.item(step.items.type)
         items = b.kept(self.x.value(step.items), "items")
         counter, cell = self._chance(step.chance)
-        index = b.call("pick", o.Load(items), self._hash(step.chance), counter, cell)
-        place = o.Binary("add", items, b.times(b.kept(index), WORD))
-        found: o.Value = o.Load(place, WORD, self.shapes.rep(item))
+        index = b.call("pick", ops.Load(items), self._hash(step.chance), counter, cell)
+        place = ops.Binary("add", items, b.times(b.kept(index), WORD))
+        found: ops.Value = ops.Load(place, WORD, self.shapes.rep(item))
         if not self.shapes.is_scalar(item):
-            found = o.Call(self.module.values.own(item), (found,))
+            found = ops.Call(self.module.values.own(item), (found,))
         b.write_local(step.index, found, item)
 
-    def _note(self, arguments: tuple[c.Expression, ...]) -> None:
+    def _note(self, arguments: tuple[core.Expression, ...]) -> None:
         """An event changes nothing; but what it tells may fail to be worked out."""
         for argument in arguments:
             if may_fail(self.module.program, argument):
                 self.b.kept(self.x.value(argument))
 
-    def _keep(self, step: c.Keeps) -> None:
+    def _keep(self, step: core.Keeps) -> None:
         b, module = self.b, self.module
         values = [b.read_local(index, type_) for index, type_ in self.module.captured(step)]
-        b.add(o.Do(o.Call(module.keeping(step), tuple(values)), span=b.span))
+        b.add(ops.Do(ops.Call(module.keeping(step), tuple(values)), span=b.span))

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.frames import kept_in_frame
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.plain.machine import SPECIALS
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import INT, NOTHING, Type
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
 
-STOPPED = o.Constant(-1)
+STOPPED = ops.Constant(-1)
 """What a stretch gives that waits for a choice, or ends the game."""
 ASKED = STATE + WORD
 """Where the header of the state says which stretch asks; -1: none, the game is over."""
 WHERE, INTO, BELOW = 0, WORD, 2 * WORD
-FRAME = o.Var("frame", "i32")
+FRAME = ops.Var("frame", "i32")
 
 
 class Stretches:
@@ -46,7 +46,7 @@ class Stretches:
     def special(self, name: str) -> int:
         return self.first_special + SPECIALS.index(name)
 
-    def function(self, index: int) -> o.Function:
+    def function(self, index: int) -> ops.Function:
         stretch = self.program.stretches[index]
         name = self.module.name("s", stretch.id)
 
@@ -54,7 +54,7 @@ class Stretches:
             x = self.begin(b, stretch.procedure)
             b.span = stretch.span
             layer = self.program.procedures[stretch.procedure].layer
-            b.add(o.Charge(o.Constant(1 + len(stretch.steps))))
+            b.add(ops.Charge(ops.Constant(1 + len(stretch.steps))))
             Steps(x, layer.result, layer.local_types).block(stretch.steps)
             self._end(b, x, index, stretch)
 
@@ -69,72 +69,72 @@ class Stretches:
 
     # --- ends
 
-    def _end(self, b: FunctionBuilder, x: Expressions, index: int, stretch: l.Stretch) -> None:
+    def _end(self, b: FunctionBuilder, x: Expressions, index: int, stretch: lower.Stretch) -> None:
         end, steps = stretch.end, Steps(x, NOTHING)
         b.span = stretch.span
         match end:
-            case l.Jumps(to):
+            case lower.Jumps(to):
                 self._goes(b, to)
-            case l.Forks(test, then, otherwise):
+            case lower.Forks(test, then, otherwise):
                 holds = steps.test(test)
-                b.add(o.Return(o.Select(holds, o.Constant(then), o.Constant(otherwise)), span=b.span))
-            case l.Asks(ask, _):
+                b.add(ops.Return(ops.Select(holds, ops.Constant(then), ops.Constant(otherwise)), span=b.span))
+            case lower.Asks(ask, _):
                 self._ask(b, x, index, ask)
-            case l.Calls(call, into, then):
+            case lower.Calls(call, into, then):
                 self._call(b, steps, stretch.procedure, call, into, then)
-            case l.Leaves(value):
+            case lower.Leaves(value):
                 self._leave(b, steps, value, self.program.procedures[stretch.procedure].layer.result)
-            case l.SettlesThen(then):
+            case lower.SettlesThen(then):
                 self._settle(b, then)
                 self._goes(b, then)
-            case l.TurnEnds(then):
+            case lower.TurnEnds(then):
                 self._stay(b, then)
                 self._goes(b, self.special("turn_over"))
-            case l.Advances(loop, body, after):
+            case lower.Advances(loop, body, after):
                 self._advance(b, x, loop, body, after)
-            case l.Counts(loop, then):
+            case lower.Counts(loop, then):
                 assert loop.bound is not None
                 count = b.kept(b.plus(b.read_local(loop.hidden, INT), 1))
                 b.write_local(loop.hidden, count, INT)
-                b.fail_if(o.Compare("gt", count, x.value(loop.bound)), "more passes than allowed")
+                b.fail_if(ops.Compare("gt", count, x.value(loop.bound)), "more passes than allowed")
                 self._goes(b, then)
-            case l.Stops():
+            case lower.Stops():
                 self.stop(b, steps)
 
     def _goes(self, b: FunctionBuilder, to: int) -> None:
-        b.add(o.Return(o.Constant(to), span=b.span))
+        b.add(ops.Return(ops.Constant(to), span=b.span))
 
     def _stay(self, b: FunctionBuilder, then: int, into: int = -1) -> None:
         """The frame waits here, and goes on with a stretch when control comes back to it."""
-        frame = o.Get(FRAME)
-        b.add(o.Store(frame, WHERE, o.Constant(then), span=b.span))
-        b.add(o.Store(frame, INTO, o.Constant(into), span=b.span))
+        frame = ops.Get(FRAME)
+        b.add(ops.Store(frame, WHERE, ops.Constant(then), span=b.span))
+        b.add(ops.Store(frame, INTO, ops.Constant(into), span=b.span))
 
     def _settle(self, b: FunctionBuilder, then: int) -> None:
         """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
         with b.when(must_settle(b)):
             self._stay(b, then)
-            b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
-            b.add(o.Return(o.Constant(self.special("settle"))))
+            b.add(ops.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
+            b.add(ops.Return(ops.Constant(self.special("settle"))))
 
-    def _leave(self, b: FunctionBuilder, steps: Steps, value: c.Expression | None, result: Type) -> None:
+    def _leave(self, b: FunctionBuilder, steps: Steps, value: core.Expression | None, result: Type) -> None:
         """Back to the frame below, with a value for the local that waits for it."""
-        frame = o.Get(FRAME)
+        frame = ops.Get(FRAME)
         found = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
-        up = b.kept(o.Load(frame, BELOW), "up")
+        up = b.kept(ops.Load(frame, BELOW), "up")
         if found is not None:
-            into = b.kept(o.Load(up, INTO), "into")
-            with b.when(o.Compare("gt", into, ZERO)):
-                b.store(o.Binary("add", up, into), 0, found, kept_in_frame(self.shapes, result))
-        b.add(o.SetGlobal("top", frame))
-        b.add(o.Return(o.Call("back", (up,)), span=b.span))
+            into = b.kept(ops.Load(up, INTO), "into")
+            with b.when(ops.Compare("gt", into, ZERO)):
+                b.store(ops.Binary("add", up, into), 0, found, kept_in_frame(self.shapes, result))
+        b.add(ops.SetGlobal("top", frame))
+        b.add(ops.Return(ops.Call("back", (up,)), span=b.span))
 
     def _call(
         self,
         b: FunctionBuilder,
         steps: Steps,
         procedure: str,
-        call: c.CallRule | c.CallBase,
+        call: core.CallRule | core.CallBase,
         into: int,
         then: int,
     ) -> None:
@@ -144,52 +144,52 @@ class Stretches:
         values = [b.kept(steps.own(argument, type_)) for argument, (_, type_) in pairs]
         slot = self.module.frames.shape(procedure).slots[into] if into >= 0 else None
         self._stay(b, then, slot.offset if slot is not None else -1)
-        enter(self.module, b, target, values, o.Get(FRAME))
+        enter(self.module, b, target, values, ops.Get(FRAME))
 
-    def _advance(self, b: FunctionBuilder, x: Expressions, loop: c.Iterate, body: int, after: int) -> None:
+    def _advance(self, b: FunctionBuilder, x: Expressions, loop: core.Iterate, body: int, after: int) -> None:
         """The head of a `for each`: from the list that is kept in the frame."""
         items, position = loop.hidden
         item = self.shapes.item(loop.items.type)
         kept = b.locals[items]
         assert isinstance(kept, Slot)
         assert b.frame is not None
-        address = b.kept(b.plus(o.Get(b.frame), kept.offset))
+        address = b.kept(b.plus(ops.Get(b.frame), kept.offset))
         at = b.var("i64", "at")
         b.set(at, b.read_local(position, INT))
         with b.repeated("items", ONE) as label:
-            done = o.Compare("ge", o.Get(at), o.ToNumber(o.Load(address)))
-            b.add(o.If(done, (o.Break(label),)))
-            step = b.times(o.ToIndex(o.Get(at)), self.shapes.words(item) * WORD)
-            value = b.kept(b.load(o.Binary("add", address, step), WORD, item))
+            done = ops.Compare("ge", ops.Get(at), ops.ToNumber(ops.Load(address)))
+            b.add(ops.If(done, (ops.Break(label),)))
+            step = b.times(ops.ToIndex(ops.Get(at)), self.shapes.words(item) * WORD)
+            value = b.kept(b.load(ops.Binary("add", address, step), WORD, item))
             b.write_local(loop.variable, value, item)
-            b.set(at, b.plus(o.Get(at), 1))
-            b.write_local(position, o.Get(at), INT)
-            b.add(o.Charge(ONE))
+            b.set(at, b.plus(ops.Get(at), 1))
+            b.write_local(position, ops.Get(at), INT)
+            b.add(ops.Charge(ONE))
             with b.block() as taken:
                 if loop.turn:
                     turn = self.memory.groups["turn"]
-                    b.add(o.Store(ZERO, turn.address, value, "turn"))
+                    b.add(ops.Store(ZERO, turn.address, value, "turn"))
                     Steps(x, NOTHING).wake(turn, ZERO)
                 self._goes(b, body)
             if loop.test is None:
                 b.body.extend(taken)
             else:
-                b.add(o.If(x.value(loop.test), tuple(taken), span=loop.test.span))
-        b.add(o.Store(address, 0, ZERO))
+                b.add(ops.If(x.value(loop.test), tuple(taken), span=loop.test.span))
+        b.add(ops.Store(address, 0, ZERO))
         self._goes(b, after)
 
     def stop(self, b: FunctionBuilder, steps: Steps) -> None:
         """The game is over."""
         over = self.memory.groups["over"]
-        b.add(o.Store(ZERO, over.address, ONE, "over"))
+        b.add(ops.Store(ZERO, over.address, ONE, "over"))
         steps.wake(over, ZERO)
         self.module.measures.at(b, "end of game")
-        b.add(o.Store(ZERO, ASKED, o.Constant(-1)))
-        b.add(o.Return(STOPPED))
+        b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
+        b.add(ops.Return(STOPPED))
 
     # --- decisions
 
-    def _ask(self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask) -> None:
+    def _ask(self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask) -> None:
         for variable in sorted(ask.chosen):
             slot = b.locals.get(variable)
             if isinstance(slot, Slot):
@@ -200,55 +200,57 @@ class Stretches:
         seat = b.kept(x.value(ask.seat))
         if not all(counts):
             table = self.memory.words([int(each) for each in counts])
-            b.fail_if(o.Not(o.Load(b.times(seat, WORD), table)), "a seat that does not count")
+            b.fail_if(ops.Not(ops.Load(b.times(seat, WORD), table)), "a seat that does not count")
         decisions = self.module.decisions
         sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
         if not sure:
-            b.fail_if(o.Not(o.Call(decisions.open(index), (o.Get(FRAME),))), "no choice is left")
-        b.add(o.Store(ZERO, ASKED, o.Constant(index)))
-        b.add(o.Store(ZERO, STATE, o.Get(FRAME)))
-        b.add(o.Store(ZERO, STATE + 2 * WORD, o.Global("top")))
-        b.add(o.Return(STOPPED))
+            b.fail_if(ops.Not(ops.Call(decisions.open(index), (ops.Get(FRAME),))), "no choice is left")
+        b.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
+        b.add(ops.Store(ZERO, STATE, ops.Get(FRAME)))
+        b.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))
+        b.add(ops.Return(STOPPED))
 
 
-def must_settle(b: FunctionBuilder) -> o.Value:
+def must_settle(b: FunctionBuilder) -> ops.Value:
     """Return whether a watch must be looked at, and none is being looked at."""
     groups = b.memory.groups
     if not b.module.constants.watches:
         return ZERO
     pending = groups["pending"].address
-    halves = [o.Load(ZERO, pending, "i32", "pending"), o.Load(ZERO, pending + WORD, "i32", "pending")]
-    waits: o.Value = halves[0] if len(b.module.constants.watches) <= 32 else o.Binary("or", *halves)
-    return o.Select(waits, o.Not(o.Load(ZERO, groups["settling"].address, "i32", "settling")), ZERO)
+    halves = [ops.Load(ZERO, pending, "i32", "pending"), ops.Load(ZERO, pending + WORD, "i32", "pending")]
+    waits: ops.Value = halves[0] if len(b.module.constants.watches) <= 32 else ops.Binary("or", *halves)
+    return ops.Select(waits, ops.Not(ops.Load(ZERO, groups["settling"].address, "i32", "settling")), ZERO)
 
 
-def push_special(b: FunctionBuilder, where: int, below: o.Value) -> o.Value:
+def push_special(b: FunctionBuilder, where: int, below: ops.Value) -> ops.Value:
     """A frame without locals, on top of the others: where to go on, and what it goes back to then."""
-    frame = b.kept(o.Global("top"), "special")
-    b.fail_if(o.Compare("gt", frame, o.Constant(b.memory.end_of_frames - FRAME_HEAD * WORD)), "too deep")
-    b.add(o.Store(frame, WHERE, o.Constant(where)))
-    b.add(o.Store(frame, INTO, o.Constant(-1)))
-    b.add(o.Store(frame, BELOW, below))
-    b.add(o.SetGlobal("top", b.plus(frame, FRAME_HEAD * WORD)))
+    frame = b.kept(ops.Global("top"), "special")
+    b.fail_if(ops.Compare("gt", frame, ops.Constant(b.memory.end_of_frames - FRAME_HEAD * WORD)), "too deep")
+    b.add(ops.Store(frame, WHERE, ops.Constant(where)))
+    b.add(ops.Store(frame, INTO, ops.Constant(-1)))
+    b.add(ops.Store(frame, BELOW, below))
+    b.add(ops.SetGlobal("top", b.plus(frame, FRAME_HEAD * WORD)))
     return frame
 
 
-def enter(module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[o.Value], up: o.Value) -> None:
+def enter(
+    module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[ops.Value], up: ops.Value
+) -> None:
     """Begins a procedure; one that cannot suspend runs at once, and control goes back to the frame ``up``."""
     lowered = module.program.procedures[procedure]
     if lowered.steps is not None:
         gives = lowered.layer.result != NOTHING
-        b.add(o.Do(o.Call(module.procedure(procedure), tuple(values)), gives))
-        b.add(o.Return(o.Call("back", (up,))))
+        b.add(ops.Do(ops.Call(module.procedure(procedure), tuple(values)), gives))
+        b.add(ops.Return(ops.Call("back", (up,))))
         return
     shape = module.frames.shape(procedure)
-    frame = b.kept(o.Global("top"), "new")
-    b.fail_if(o.Compare("gt", frame, o.Constant(b.memory.end_of_frames - shape.size)), "too deep")
-    b.add(o.CopyWords(frame, o.Data(module.memory.words(shape.fresh), "a new frame"), o.Constant(shape.words)))
-    b.add(o.Store(frame, BELOW, up))
+    frame = b.kept(ops.Global("top"), "new")
+    b.fail_if(ops.Compare("gt", frame, ops.Constant(b.memory.end_of_frames - shape.size)), "too deep")
+    b.add(ops.CopyWords(frame, ops.Data(module.memory.words(shape.fresh), "a new frame"), ops.Constant(shape.words)))
+    b.add(ops.Store(frame, BELOW, up))
     for value, slot in zip(values, shape.slots, strict=False):
         if slot is not None:
             b.store(frame, slot.offset, value, slot.type)
-    b.add(o.SetGlobal("top", b.plus(frame, shape.size)))
-    b.add(o.SetGlobal("frame", frame))
-    b.add(o.Return(o.Constant(lowered.entry)))
+    b.add(ops.SetGlobal("top", b.plus(frame, shape.size)))
+    b.add(ops.SetGlobal("frame", frame))
+    b.add(ops.Return(ops.Constant(lowered.entry)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import parts
 
@@ -27,15 +27,15 @@ def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
         return sum(cost_of(each, of_function) for each in op)
     inside = [cost_of(part, of_function) for part in parts(op)]
     match op:
-        case o.Constant() | o.Data() | o.Get() | o.Cell() | o.Touch():
+        case ops.Constant() | ops.Data() | ops.Get() | ops.Cell() | ops.Touch():
             return sum(inside)
-        case o.If(test):
+        case ops.If(test):
             return 1 + cost_of(test, of_function) + max(inside[1:])
-        case o.While():
+        case ops.While():
             return PASSES_OF_A_LOOP * (2 + sum(inside))
-        case o.Call(function):
+        case ops.Call(function):
             return sum(inside) + of_function(function)
-        case o.Allocate():
+        case ops.Allocate():
             return CALL + sum(inside)
         case _:
             return 1 + sum(inside)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
@@ -25,20 +25,20 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
     """Return whether working out a tree can be a failure: then it is worked out wherever the plain form does."""
     for node in descendants(tree):
         match node:
-            case c.Element() | c.TableCell():
+            case core.Element() | core.TableCell():
                 return True
-            case c.Arithmetic(operator) if operator in ("*", "div", "mod"):
+            case core.Arithmetic(operator) if operator in ("*", "div", "mod"):
                 return True
-            case c.Arithmetic("+") if isinstance(node.type, CollectionType):
+            case core.Arithmetic("+") if isinstance(node.type, CollectionType):
                 return True
-            case c.RangeFrom(first, last):
-                if not (isinstance(first, c.Const) and isinstance(last, c.Const)):
+            case core.RangeFrom(first, last):
+                if not (isinstance(first, core.Const) and isinstance(last, core.Const)):
                     return True
-            case c.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
+            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
-            case c.Search(or_none=False) | c.Order(operation="min" | "max", or_none=False):
+            case core.Search(or_none=False) | core.Order(operation="min" | "max", or_none=False):
                 return True
-            case c.CallRule() | c.CallBase():
+            case core.CallRule() | core.CallBase():
                 target = program.target(node)
                 layer = program.reach.procedures[target]
                 if target in _open or layer.form == "does":
@@ -46,20 +46,20 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
                 if may_fail(program, (layer.body, layer.when), _open | {target}):
                     return True
                 if layer.when is not None and layer.layer > 0:
-                    below = c.CallBase(layer.rule, layer.layer - 1, ())
+                    below = core.CallBase(layer.rule, layer.layer - 1, ())
                     if may_fail(program, below, _open | {target}):
                         return True
     return False
 
 
-def fits(value: o.Value) -> bool:
+def fits(value: ops.Value) -> bool:
     """Return whether a number surely fits into a word: it comes from one."""
     match value:
-        case o.Load() | o.ToNumber():
+        case ops.Load() | ops.ToNumber():
             return True
-        case o.Constant(number):
+        case ops.Constant(number):
             return -(2**31) <= number < 2**31
-        case o.Select(_, then, otherwise):
+        case ops.Select(_, then, otherwise):
             return fits(then) and fits(otherwise)
         case _:
             return False
@@ -86,7 +86,7 @@ class Cells:
     parts: Mapping[str, int]
 
 
-def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]:
+def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Reads]:
     """Return the reads of each function, including those of its callees."""
     own = {name: _Reader(function, cells) for name, function in functions.items()}
     found: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
@@ -117,47 +117,47 @@ def _handed(given: tuple[int | None, ...], number: int) -> int | None:
 class _Reader:
     """Reads of one function, and the parameters that it passes on in calls."""
 
-    def __init__(self, function: o.Function, cells: Cells) -> None:
+    def __init__(self, function: ops.Function, cells: Cells) -> None:
         self.cells = cells
         self.found: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
         self._number = {var: number for number, var in enumerate(function.parameters)}
-        sets: dict[o.Var, list[o.Value]] = {}
+        sets: dict[ops.Var, list[ops.Value]] = {}
         for op in inner(function.body):
-            if isinstance(op, o.Set):
+            if isinstance(op, ops.Set):
                 sets.setdefault(op.var, []).append(op.value)
         for var, values in sets.items():
             self._number.pop(var, None)
-            if len(values) == 1 and isinstance(values[0], o.Get):
+            if len(values) == 1 and isinstance(values[0], ops.Get):
                 number = self._number.get(values[0].var)
                 if number is not None and values[0].var not in sets:
                     self._number[var] = number
         self._sets = sets
         self._scan(function.body)
 
-    def _scan(self, ops: Any) -> None:
-        waiting = [ops]
+    def _scan(self, body: Any) -> None:
+        waiting = [body]
         while waiting:
             op = waiting.pop()
             if isinstance(op, tuple):
                 waiting.extend(op)
                 continue
             match op:
-                case o.Select():
+                case ops.Select():
                     owned = self._owned(op)
                     if owned is not None:
                         group, address, param = owned
                         self._read(group, frozenset((param,)))
                         waiting.append(address)
                         continue
-                case o.Load(address, offset, _, group) if group:
+                case ops.Load(address, offset, _, group) if group:
                     self._read(group, self._aligned(address, offset, group))
-                case o.Cell(address, group):
+                case ops.Cell(address, group):
                     self._read(group, self._aligned(address, 0, group))
-                case o.Call(function) if function in HELPERS:
+                case ops.Call(function) if function in HELPERS:
                     if HELPERS[function].writes:
                         self._read("?", ANYONE)
-                case o.Call(function, arguments):
+                case ops.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(each) for each in arguments)))
                 case _:
                     pass
@@ -167,10 +167,10 @@ class _Reader:
         for name in group.split("|"):
             self.found[name] = self.found[name] & aligned if name in self.found else aligned
 
-    def _param(self, value: o.Value) -> int | None:
-        return self._number.get(value.var) if isinstance(value, o.Get) else None
+    def _param(self, value: ops.Value) -> int | None:
+        return self._number.get(value.var) if isinstance(value, ops.Get) else None
 
-    def _aligned(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+    def _aligned(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
         """The parameter that says whose cell an address is that of."""
         if group in self.cells.parts:
             return self._whole(address, offset, group)
@@ -178,12 +178,12 @@ class _Reader:
             return ANYONE
         cells = self.cells.groups[group]
         match address:
-            case o.Binary("add", left, o.Constant(more)):
+            case ops.Binary("add", left, ops.Constant(more)):
                 address, offset = left, offset + more
         match address:
-            case o.Binary("shl", index, o.Constant(number)):
+            case ops.Binary("shl", index, ops.Constant(number)):
                 factor = 1 << number
-            case o.Binary("mul", index, o.Constant(number)):
+            case ops.Binary("mul", index, ops.Constant(number)):
                 factor = number
             case _:
                 return ANYONE
@@ -192,44 +192,46 @@ class _Reader:
             return ANYONE
         return frozenset((param,))
 
-    def _whole(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+    def _whole(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
         """The parameter that says what a cell is a part of: its index is an item of the list of these parts."""
         match address:
-            case o.Binary("shl", o.Get(var), o.Constant(2)) if offset == self.cells.groups[group].address:
+            case ops.Binary("shl", ops.Get(var), ops.Constant(2)) if offset == self.cells.groups[group].address:
                 item = var
             case _:
                 return ANYONE
         match self._sets.get(item):
-            case [o.Load(o.Get(at), 4)]:
+            case [ops.Load(ops.Get(at), 4)]:
                 pass
             case _:
                 return ANYONE
-        lists: set[o.Var] = set()
+        lists: set[ops.Var] = set()
         for value in self._sets.get(at, ()):
             match value:
-                case o.Get(var):
+                case ops.Get(var):
                     lists.add(var)
-                case o.Binary("add", o.Get(var), o.Constant()) if var == at:
+                case ops.Binary("add", ops.Get(var), ops.Constant()) if var == at:
                     pass
                 case _:
                     return ANYONE
         if len(lists) != 1:
             return ANYONE
         match self._sets.get(lists.pop()):
-            case [o.Load(o.Binary("shl", index, o.Constant(2)), table)] if table == self.cells.parts[group]:
+            case [ops.Load(ops.Binary("shl", index, ops.Constant(2)), table)] if table == self.cells.parts[group]:
                 param = self._param(index)
                 return ANYONE if param is None else frozenset((~param,))
             case _:
                 return ANYONE
 
-    def _owned(self, op: o.Select) -> tuple[str, o.Value, int] | None:
+    def _owned(self, op: ops.Select) -> tuple[str, ops.Value, int] | None:
         """``is there a value, and does it belong to the seat of a parameter``: for values of other seats it is the same
         as for none."""
         match op:
-            case o.Select(
-                o.Not(o.Compare("eq", o.Load() as tested, o.Constant(-1))),
-                o.Compare("eq", o.Load(o.Binary("shl", o.Load() as value, o.Constant(2)), table), o.Get() as seat),
-                o.Constant(0),
+            case ops.Select(
+                ops.Not(ops.Compare("eq", ops.Load() as tested, ops.Constant(-1))),
+                ops.Compare(
+                    "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Get() as seat
+                ),
+                ops.Constant(0),
             ) if tested == value and self.cells.owners.get(value.group) == table:
                 param = self._param(seat)
                 return (value.group, value.address, param) if param is not None else None

@@ -8,7 +8,7 @@ registry of built-ins.
 from __future__ import annotations
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.language.builtins import BUILTINS, Builtin
 
 __all__ = ["HELPERS", "Helper", "Signature"]
@@ -21,8 +21,8 @@ LIST = 20
 class Signature:
     """The representations of a function's parameters and of its result."""
 
-    parameters: tuple[o.Rep, ...]
-    result: o.Rep | None
+    parameters: tuple[ops.Rep, ...]
+    result: ops.Rep | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Helper(Signature):
 
 def _row(signature: str, cost: int = LIST, writes: bool = False) -> Helper:
     """A row by its signature, ``i`` for ``i32`` and ``l`` for ``i64``: ``ili -> l``."""
-    reps: dict[str, o.Rep] = {"i": "i32", "l": "i64"}
+    reps: dict[str, ops.Rep] = {"i": "i32", "l": "i64"}
     parameters, _, result = signature.partition("->")
     return Helper(tuple(reps[each] for each in parameters.strip()), reps.get(result.strip()), cost, writes)
 

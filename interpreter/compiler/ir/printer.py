@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, assert_never
 
 from interpreter.base.source import NOWHERE
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 
 __all__ = ["Cells", "text_of"]
 
@@ -36,7 +36,7 @@ class Cells(Protocol):
     def count(self) -> int: ...
 
 
-def text_of(function: o.Function, groups: Mapping[str, Cells] | None = None) -> str:
+def text_of(function: ops.Function, groups: Mapping[str, Cells] | None = None) -> str:
     """A function as text. ``groups``: what is known of the groups of cells, by their names."""
     return "\n".join(_Writer(groups or {}).function(function))
 
@@ -51,7 +51,7 @@ class _Writer:
         """Lines that stand above the one that is written."""
         self._withins = 0
 
-    def function(self, function: o.Function) -> Iterator[str]:
+    def function(self, function: ops.Function) -> Iterator[str]:
         self._told.update(var.name for var in function.parameters)
         if function.about:
             yield f"# {function.about}"
@@ -62,7 +62,7 @@ class _Writer:
 
     # --- statements
 
-    def _block(self, body: Iterable[o.Statement], depth: int) -> Iterator[str]:
+    def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
         pad = INDENT * depth
         empty = True
         for statement in body:
@@ -79,54 +79,54 @@ class _Writer:
         if empty:
             yield f"{pad}pass"
 
-    def _statement(self, statement: o.Statement, pad: str, depth: int) -> Iterator[str]:
+    def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self.value
         match statement:
-            case o.Set(var, value):
+            case ops.Set(var, value):
                 yield f"{pad}{self._target(var)} = {v(value)}"
-            case o.SetGlobal(name, value):
+            case ops.SetGlobal(name, value):
                 yield f"{pad}${name} = {v(value)}"
-            case o.Store(address, offset, value, group):
+            case ops.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
                 yield f"{pad}{cell or f'store {self._at(address, offset)}{_of(group)}'} = {v(value)}"
-            case o.Touch(group, owner):
+            case ops.Touch(group, owner):
                 yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
-            case o.StoreLong(address, offset, value):
+            case ops.StoreLong(address, offset, value):
                 yield f"{pad}store long {self._at(address, offset)} = {v(value)}"
-            case o.CopyWords(target, source, words, group):
+            case ops.CopyWords(target, source, words, group):
                 cell = self._cell(target, 0, group)
                 yield f"{pad}copy {v(words)} words from {v(source)} to {cell or v(target) + _of(group)}"
-            case o.Do(call, gives):
+            case ops.Do(call, gives):
                 yield f"{pad}{'drop' if gives else 'do'} {v(call)}"
-            case o.If(test, then, otherwise):
+            case ops.If(test, then, otherwise):
                 yield f"{pad}if {v(test)}:"
                 yield from self._block(then, depth + 1)
                 if otherwise:
                     yield f"{pad}else:"
                     yield from self._block(otherwise, depth + 1)
-            case o.Block(label, body):
+            case ops.Block(label, body):
                 yield f"{pad}block {label}:"
                 yield from self._block(body, depth + 1)
-            case o.While(label, test, body, step):
+            case ops.While(label, test, body, step):
                 yield f"{pad}while {v(test)} as {label}:"
                 yield from self._block(body, depth + 1)
                 if step:
                     yield f"{pad}step:"
                     yield from self._block(step, depth + 1)
-            case o.Break(label):
+            case ops.Break(label):
                 yield f"{pad}break {label}"
-            case o.Return(value):
+            case ops.Return(value):
                 yield f"{pad}return{' ' + v(value) if value is not None else ''}"
-            case o.Fail(why):
+            case ops.Fail(why):
                 yield f"{pad}fail{f' {chr(34)}{why}{chr(34)}' if why else ''}"
-            case o.Charge(steps):
+            case ops.Charge(steps):
                 yield f"{pad}charge {v(steps)}"
-            case o.TailCall(name, arguments):
+            case ops.TailCall(name, arguments):
                 yield f"{pad}return {name}({', '.join(map(v, arguments))})  # in place of this frame"
             case _:
                 assert_never(statement)
 
-    def _target(self, var: o.Var) -> str:
+    def _target(self, var: ops.Var) -> str:
         if var.name in self._told:
             return var.name
         self._told.add(var.name)
@@ -134,49 +134,49 @@ class _Writer:
 
     # --- values
 
-    def value(self, value: o.Value) -> str:
+    def value(self, value: ops.Value) -> str:
         """A value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
-            case o.Constant(number, rep):
+            case ops.Constant(number, rep):
                 return f"{number}L" if rep == "i64" else str(number)
-            case o.Data(address, of):
+            case ops.Data(address, of):
                 return f"data {address}{f' {chr(34)}{of}{chr(34)}' if of else ''}"
-            case o.Get(var):
+            case ops.Get(var):
                 return var.name
-            case o.Global(name):
+            case ops.Global(name):
                 return f"${name}"
-            case o.Load(address, offset, rep, group):
+            case ops.Load(address, offset, rep, group):
                 cell = self._cell(address, offset, group)
                 found = cell or f"load {self._at(address, offset)}{_of(group)}"
                 return f"number({found})" if rep == "i64" and not cell else found
-            case o.LoadLong(address, offset):
+            case ops.LoadLong(address, offset):
                 return f"load long {self._at(address, offset)}"
-            case o.Cell(address, group):
+            case ops.Cell(address, group):
                 return self._address(address) or f"&{v(address)}{_of(group)}"
-            case o.Binary(operator, left, right) | o.Compare(operator, left, right):
+            case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
-            case o.Not(one):
+            case ops.Not(one):
                 return f"not {inner(one)}"
-            case o.ToNumber(one):
+            case ops.ToNumber(one):
                 return f"number({v(one)})"
-            case o.ToIndex(one):
+            case ops.ToIndex(one):
                 return f"index({v(one)})"
-            case o.ToWord(one, optional):
+            case ops.ToWord(one, optional):
                 return f"word{'?' if optional else ''}({v(one)})"
-            case o.Select(test, then, otherwise):
+            case ops.Select(test, then, otherwise):
                 return f"{inner(then)} if {inner(test)} else {inner(otherwise)}"
-            case o.Call(name, arguments):
+            case ops.Call(name, arguments):
                 return f"{name}({', '.join(map(v, arguments))})"
-            case o.Allocate(words):
+            case ops.Allocate(words):
                 return f"allocate({v(words)})"
-            case o.Within(body, one):
+            case ops.Within(body, one):
                 return self._within(body, one)
             case _:
                 assert_never(value)
 
-    def _within(self, body: tuple[o.Statement, ...], value: o.Value) -> str:
+    def _within(self, body: tuple[ops.Statement, ...], value: ops.Value) -> str:
         """A value whose statements run before it: they stand above the line in which it has a name."""
         self._withins += 1
         name, depth, above = f"within{self._withins}", self._depth, self._above
@@ -187,15 +187,15 @@ class _Writer:
         self._depth, self._above = depth, [*above, *lines, *self._above, given]
         return name
 
-    def _inner(self, value: o.Value) -> str:
+    def _inner(self, value: ops.Value) -> str:
         """A value inside another one: in parentheses where it has an operator."""
         text = self.value(value)
-        operators = isinstance(value, o.Binary | o.Compare | o.Not | o.Select)
+        operators = isinstance(value, ops.Binary | ops.Compare | ops.Not | ops.Select)
         return f"({text})" if operators and not text.startswith("&") else text
 
     # --- memory
 
-    def _at(self, address: o.Value, offset: int) -> str:
+    def _at(self, address: ops.Value, offset: int) -> str:
         cell = self._address(address)
         if cell:
             return f"[{cell}{f' + {offset}' if offset else ''}]"
@@ -204,7 +204,7 @@ class _Writer:
             return f"[{first + offset}]"
         return f"[{self._inner(rest)}{f' + {first + offset}' if first + offset else ''}]"
 
-    def _address(self, value: o.Value) -> str:
+    def _address(self, value: ops.Value) -> str:
         """The address of a cell that takes several words: no other address is a sum with such a factor."""
         first, owner = _sum(value)
         stride = _scale(owner) if owner is not None else 0
@@ -215,12 +215,12 @@ class _Writer:
                 return f"&{self._cell(value, 0, name)}"
         return ""
 
-    def _cell(self, address: o.Value, offset: int, group: str) -> str:
+    def _cell(self, address: ops.Value, offset: int, group: str) -> str:
         """A cell by its group and owner; nothing where the address is not that of a known group."""
         cells = self._groups.get(group)
         if cells is None:
             return ""
-        if isinstance(address, o.Constant):
+        if isinstance(address, ops.Constant):
             number, rest = divmod(address.value + offset - cells.address, cells.stride)
             if not 0 <= number < cells.count:
                 return ""
@@ -231,27 +231,27 @@ class _Writer:
         rest = first + offset - cells.address
         if not 0 <= rest < cells.stride:
             return ""
-        assert isinstance(owner, o.Binary)
+        assert isinstance(owner, ops.Binary)
         return f"{group}[{self.value(owner.left)}]{_word(rest)}"
 
 
-def _sum(address: o.Value) -> tuple[int, o.Value | None]:
+def _sum(address: ops.Value) -> tuple[int, ops.Value | None]:
     """An address as a number that is known and the rest."""
     match address:
-        case o.Binary("add", rest, o.Constant(number)):
+        case ops.Binary("add", rest, ops.Constant(number)):
             return number, rest
-        case o.Constant(number):
+        case ops.Constant(number):
             return number, None
         case _:
             return 0, address
 
 
-def _scale(value: o.Value) -> int:
+def _scale(value: ops.Value) -> int:
     """The number by which an index is multiplied; 0 where it is none."""
     match value:
-        case o.Binary("shl", _, o.Constant(number)):
+        case ops.Binary("shl", _, ops.Constant(number)):
             return int(1 << number)
-        case o.Binary("mul", _, o.Constant(number)):
+        case ops.Binary("mul", _, ops.Constant(number)):
             return number
         case _:
             return 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 
 __all__ = ["inner", "parts", "rewritten"]
 
@@ -27,7 +27,7 @@ def _parts(cls: Any) -> tuple[str, ...]:
 def parts(op: Any) -> list[Any]:
     """The ops, and tuples of ops, that stand directly in an op."""
     found = (getattr(op, name) for name in _parts(type(op)))
-    return [part for part in found if isinstance(part, o.Op | tuple)]
+    return [part for part in found if isinstance(part, ops.Op | tuple)]
 
 
 def inner(op: Any) -> Iterator[Any]:
@@ -41,7 +41,7 @@ def inner(op: Any) -> Iterator[Any]:
         yield now
         for name in reversed(_parts(type(now))):
             part = getattr(now, name)
-            if isinstance(part, o.Op | tuple) and part:
+            if isinstance(part, ops.Op | tuple) and part:
                 waiting.append(part)
 
 
@@ -64,7 +64,7 @@ def rewritten(op: Any, change: Callable[[Any], Any]) -> Any:
     changed: dict[str, Any] = {}
     for name in _parts(type(op)):
         part = getattr(op, name)
-        if isinstance(part, o.Op | tuple):
+        if isinstance(part, ops.Op | tuple):
             new = rewritten(part, change)
             if new is not part:
                 changed[name] = new

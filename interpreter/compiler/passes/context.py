@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from interpreter.compiler.build.memory import Memory
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import Cells
 
 __all__ = ["Context", "Functions", "Touched"]
 
-Functions = Mapping[str, o.Function]
+Functions = Mapping[str, ops.Function]
 
 
 @dataclass

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
@@ -20,14 +20,14 @@ __all__ = ["fuel"]
 
 CallsOf = Callable[[str], int | None]
 
-SHORT = o.Constant(256)
+SHORT = ops.Constant(256)
 FEW = 64
 """So many calls may begin in what is not charged. Functions that call each other twice double them at each step."""
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
     """Functions with fewer charges."""
-    found: dict[str, o.Function] = {}
+    found: dict[str, ops.Function] = {}
     begun: dict[str, int | None] = {}
 
     def calls_of(name: str) -> int | None:
@@ -42,29 +42,29 @@ def fuel(functions: Functions, context: Context) -> Functions:
 
     def change(op: Any) -> Any:
         body = getattr(op, "body", None)
-        if isinstance(op, o.Block | o.While | o.Within) and body:
+        if isinstance(op, ops.Block | ops.While | ops.Within) and body:
             return replace(op, body=_less(body, calls_of))
-        if isinstance(op, o.If):
+        if isinstance(op, ops.If):
             return replace(op, then=_less(op.then, calls_of), otherwise=_less(op.otherwise, calls_of))
         return op
 
     for name, function in functions.items():
         body = function.body
-        if body and isinstance(body[0], o.Charge) and name not in context.roots and not function.rare:
-            calls = sum(isinstance(op, o.Call) and op.function in functions for op in inner(body))
+        if body and isinstance(body[0], ops.Charge) and name not in context.roots and not function.rare:
+            calls = sum(isinstance(op, ops.Call) and op.function in functions for op in inner(body))
             if calls < 2 or calls_of(name) is not None:
                 body = body[1:]
         found[name] = replace(function, body=_less(rewritten(body, change), calls_of))
     return found
 
 
-def _charged(after: tuple[o.Statement, ...]) -> o.While | None:
+def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
     """The loop that a charge is for, given what stands behind it: variables are set, then it begins. A loop without a
     test of its own goes on as long as the rules say, and is charged inside."""
     for statement in after:
-        if isinstance(statement, o.While) and not isinstance(statement.test, o.Constant):
+        if isinstance(statement, ops.While) and not isinstance(statement.test, ops.Constant):
             return statement
-        if not isinstance(statement, o.Set):
+        if not isinstance(statement, ops.Set):
             return None
     return None
 
@@ -73,9 +73,9 @@ def _calls(body: Any, calls_of: CallsOf) -> int | None:
     """Return the maximum number of calls in ops; None: too many, or inside a loop."""
     total = 0
     for op in inner(body):
-        if isinstance(op, o.While):
+        if isinstance(op, ops.While):
             return None
-        if isinstance(op, o.Call):
+        if isinstance(op, ops.Call):
             below = calls_of(op.function)
             if below is None:
                 return None
@@ -83,15 +83,15 @@ def _calls(body: Any, calls_of: CallsOf) -> int | None:
     return total if total <= FEW else None
 
 
-def _less(body: tuple[o.Statement, ...], calls_of: CallsOf) -> tuple[o.Statement, ...]:
+def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.Statement, ...]:
     """Statements in which short loops are not charged."""
-    found: list[o.Statement] = []
+    found: list[ops.Statement] = []
     for number, statement in enumerate(body):
-        if isinstance(statement, o.Charge):
+        if isinstance(statement, ops.Charge):
             loop = _charged(body[number + 1 :])
             if loop is not None and _calls((loop.test, loop.body, loop.step), calls_of) is not None:
-                if isinstance(statement.steps, o.Constant) and statement.steps.value <= SHORT.value:
+                if isinstance(statement.steps, ops.Constant) and statement.steps.value <= SHORT.value:
                     continue
-                statement = o.If(o.Compare("gt", statement.steps, SHORT), (statement,))
+                statement = ops.If(ops.Compare("gt", statement.steps, SHORT), (statement,))
         found.append(statement)
     return tuple(found)

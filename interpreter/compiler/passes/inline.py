@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
@@ -32,7 +32,7 @@ def inline(functions: Functions, context: Context) -> Functions:
 class _Inliner:
     def __init__(self, functions: Functions, context: Context) -> None:
         self._functions, self._roots = functions, context.roots
-        self._found: dict[str, o.Function] = {}
+        self._found: dict[str, ops.Function] = {}
         self._sizes: dict[str, int] = {}
         self._open: set[str] = set()
         self._calls = Counter(called for function in functions.values() for called in _calls(function.body))
@@ -63,7 +63,7 @@ class _Inliner:
         self._sizes[name] = sum(1 for _ in inner(body))
         self._open.discard(name)
 
-    def _taken(self, name: str) -> o.Function | None:
+    def _taken(self, name: str) -> ops.Function | None:
         """The function, if a call of it is to be inlined."""
         function = self._found.get(name)
         if function is None or function.rare:
@@ -76,87 +76,87 @@ class _Inliner:
 
     def _change(self, op: Any) -> Any:
         match op:
-            case o.Call(name, arguments):
+            case ops.Call(name, arguments):
                 function = self._taken(name)
                 if function is not None and function.result is not None:
                     return self._value(function, arguments)
-            case o.Do(o.Call(name, arguments)):
+            case ops.Do(ops.Call(name, arguments)):
                 function = self._taken(name)
                 if function is not None and function.result is None:
                     body, _ = self._inlined(function, arguments)
                     return body
-            case o.Do(o.Within(body, value), True):
-                return (*body, o.Do(value, True))
+            case ops.Do(ops.Within(body, value), True):
+                return (*body, ops.Do(value, True))
             case _:
                 return op
         return op
 
-    def _value(self, function: o.Function, arguments: tuple[o.Value, ...]) -> o.Value:
+    def _value(self, function: ops.Function, arguments: tuple[ops.Value, ...]) -> ops.Value:
         body, value = self._inlined(function, arguments)
         assert value is not None
-        return o.Within(body, value) if body else value
+        return ops.Within(body, value) if body else value
 
     def _inlined(
-        self, function: o.Function, arguments: tuple[o.Value, ...]
-    ) -> tuple[tuple[o.Statement, ...], o.Value | None]:
+        self, function: ops.Function, arguments: tuple[ops.Value, ...]
+    ) -> tuple[tuple[ops.Statement, ...], ops.Value | None]:
         """The statements that a call becomes, and its value."""
         self._count += 1
         end = f".{self._count}"
-        is_set = {op.var for op in inner(function.body) if isinstance(op, o.Set)}
-        known: dict[o.Var, o.Value] = {}
-        statements: list[o.Statement] = []
+        is_set = {op.var for op in inner(function.body) if isinstance(op, ops.Set)}
+        known: dict[ops.Var, ops.Value] = {}
+        statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
-            if var not in is_set and isinstance(argument, o.Constant | o.Data | o.Get):
+            if var not in is_set and isinstance(argument, ops.Constant | ops.Data | ops.Get):
                 known[var] = argument
                 continue
-            new = o.Var(_unlike(function.name, var.name, end), var.rep)
-            known[var] = o.Get(new)
-            statements.append(o.Set(new, argument))
+            new = ops.Var(_unlike(function.name, var.name, end), var.rep)
+            known[var] = ops.Get(new)
+            statements.append(ops.Set(new, argument))
         body = function.body
-        returns = sum(isinstance(op, o.Return) for op in inner(body))
+        returns = sum(isinstance(op, ops.Return) for op in inner(body))
         bare = returns == 0 and function.result is None  # one with a result and no return always fails
-        if bare or (returns == 1 and isinstance(body[-1], o.Return)):
+        if bare or (returns == 1 and isinstance(body[-1], ops.Return)):
             renamed = self._renamed(function, body, known, end, None, "")
             if returns:
                 last = renamed[-1]
-                assert isinstance(last, o.Return)
+                assert isinstance(last, ops.Return)
                 return (*statements, *renamed[:-1]), last.value
             return (*statements, *renamed), None
         label = _unlike(function.name, "end", end)
-        answer = o.Var(_unlike(function.name, "answer", end), function.result) if function.result else None
+        answer = ops.Var(_unlike(function.name, "answer", end), function.result) if function.result else None
         renamed = self._renamed(function, body, known, end, answer, label)
-        return (*statements, o.Block(label, renamed)), o.Get(answer) if answer is not None else None
+        return (*statements, ops.Block(label, renamed)), ops.Get(answer) if answer is not None else None
 
     def _renamed(
         self,
-        function: o.Function,
-        body: tuple[o.Statement, ...],
-        known: dict[o.Var, o.Value],
+        function: ops.Function,
+        body: tuple[ops.Statement, ...],
+        known: dict[ops.Var, ops.Value],
         end: str,
-        answer: o.Var | None,
+        answer: ops.Var | None,
         label: str,
-    ) -> tuple[o.Statement, ...]:
+    ) -> tuple[ops.Statement, ...]:
         name = function.name
 
         def change(op: Any) -> Any:
             match op:
-                case o.Get(var):
-                    return known.get(var) or o.Get(o.Var(_unlike(name, var.name, end), var.rep))
-                case o.Set(var, value):
+                case ops.Get(var):
+                    return known.get(var) or ops.Get(ops.Var(_unlike(name, var.name, end), var.rep))
+                case ops.Set(var, value):
                     given = known.get(var)
-                    new = given.var if isinstance(given, o.Get) else o.Var(_unlike(name, var.name, end), var.rep)
+                    new = given.var if isinstance(given, ops.Get) else ops.Var(_unlike(name, var.name, end), var.rep)
                     return replace(op, var=new)
-                case o.Block() | o.While() | o.Break():
+                case ops.Block() | ops.While() | ops.Break():
                     return replace(op, label=_unlike(name, op.label, end))
-                case o.Return(value) if label:
+                case ops.Return(value) if label:
                     return (
-                        *((o.Set(answer, value),) if answer is not None and value is not None else ()),
-                        o.Break(label),
+                        *((ops.Set(answer, value),) if answer is not None and value is not None else ()),
+                        ops.Break(label),
                     )
                 case _:
                     return op
 
-        found: tuple[o.Statement, ...] = rewritten(body, change)
+        found: tuple[ops.Statement, ...] = rewritten(body, change)
         return found
 
 
@@ -166,4 +166,4 @@ def _unlike(function: str, name: str, end: str) -> str:
 
 
 def _calls(body: Any) -> list[str]:
-    return [op.function for op in inner(body) if isinstance(op, o.Call | o.TailCall)]
+    return [op.function for op in inner(body) if isinstance(op, ops.Call | ops.TailCall)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
@@ -20,20 +20,20 @@ def jump_threading(functions: Functions, context: Context) -> Functions:
     found = dict(functions)
     for name in context.stretches:
         function = functions[name]
-        uses = any(isinstance(op, o.Allocate | o.Call) for op in inner(function.body))
+        uses = any(isinstance(op, ops.Allocate | ops.Call) for op in inner(function.body))
 
-        def goes(number: int, uses: bool = uses) -> tuple[o.Statement, ...]:
+        def goes(number: int, uses: bool = uses) -> tuple[ops.Statement, ...]:
             if number < 0:
-                return (o.Return(o.Constant(number)),)
-            cleared = (o.SetGlobal("arena", o.Global("arena_start")),) if uses else ()
-            return (*cleared, o.TailCall(context.stretches[number], (o.Global("frame"),)))
+                return (ops.Return(ops.Constant(number)),)
+            cleared = (ops.SetGlobal("arena", ops.Global("arena_start")),) if uses else ()
+            return (*cleared, ops.TailCall(context.stretches[number], (ops.Global("frame"),)))
 
         def change(op: Any, goes: Any = goes) -> Any:
             match op:
-                case o.Return(o.Constant(number)):
+                case ops.Return(ops.Constant(number)):
                     return goes(number)
-                case o.Return(o.Select(test, o.Constant(then), o.Constant(otherwise))):
-                    return (o.If(test, goes(then), goes(otherwise)),)
+                case ops.Return(ops.Select(test, ops.Constant(then), ops.Constant(otherwise))):
+                    return (ops.If(test, goes(then), goes(otherwise)),)
                 case _:
                     return op
 

@@ -22,7 +22,7 @@ from math import prod
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.cost import RECURSIVE, cost_of, cost_of_runtime
 from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
 from interpreter.compiler.ir.rewrite import inner, rewritten
@@ -38,8 +38,8 @@ MOST_WORDS = 64 * 1024
 MOST_FUNCTIONS = 64
 LONG = 8
 ENTRY = 2 * WORD
-ZERO, ONE = o.Constant(0), o.Constant(1)
-AT = o.Var("entry", "i32")
+ZERO, ONE = ops.Constant(0), ops.Constant(1)
+AT = ops.Var("entry", "i32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Table:
     """The table of one function: ``row`` is the parameter that says which row, ``bit`` its dirty bit (none: it reads no
     cell), ``generations`` the address of a word for each row."""
 
-    function: o.Function
-    memo: o.Memo
+    function: ops.Function
+    memo: ops.Memo
     reads: Reads
     row: int | None
     part: int | None
@@ -80,10 +80,10 @@ def memoise(functions: Functions, context: Context) -> Functions:
                 found[function.name] = function
 
     def change(op: object) -> object:
-        return tuple(_marks(op, context)) if isinstance(op, o.Touch) else op
+        return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
 
     for name, function in found.items():
-        if any(isinstance(op, o.Touch) for op in inner(function.body)):
+        if any(isinstance(op, ops.Touch) for op in inner(function.body)):
             found[name] = replace(function, body=rewritten(function.body, change))
     return found
 
@@ -113,7 +113,7 @@ def _chosen(functions: Functions, context: Context, known: dict[str, Reads]) -> 
     return found
 
 
-def _table(function: o.Function, memo: o.Memo, known: Reads, context: Context) -> Table | None:
+def _table(function: ops.Function, memo: ops.Memo, known: Reads, context: Context) -> Table | None:
     entries = prod(key.extent for key in memo.keys)
     if not 0 < entries <= MOST_ENTRIES or entries * memo.words > MOST_WORDS:
         return None
@@ -137,7 +137,7 @@ def _call_counts(functions: Functions) -> dict[str, int]:
     found: dict[str, int] = {}
     for function in functions.values():
         for op in inner(function.body):
-            if isinstance(op, o.Call):
+            if isinstance(op, ops.Call):
                 found[op.function] = found.get(op.function, 0) + 1
     return found
 
@@ -158,8 +158,8 @@ def _callees_first(functions: Functions) -> list[str]:
     return list(found)
 
 
-def _called(function: o.Function) -> list[str]:
-    return list(dict.fromkeys(op.function for op in inner(function.body) if isinstance(op, o.Call)))
+def _called(function: ops.Function) -> list[str]:
+    return list(dict.fromkeys(op.function for op in inner(function.body) if isinstance(op, ops.Call)))
 
 
 # --- changes
@@ -189,7 +189,7 @@ def _reads(table: Table, group: str) -> frozenset[int] | None:
     return ANYONE if "?" in table.reads else table.reads.get(group)
 
 
-def _marks(op: o.Touch, context: Context) -> Iterator[o.Statement]:
+def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
     """The statements that set dirty bits where a cell changes."""
     touched, dirty = context.touched[op.group], context.dirty
     everywhere, own = touched.all_rows, touched.own_row
@@ -203,18 +203,18 @@ def _marks(op: o.Touch, context: Context) -> Iterator[o.Statement]:
     for whole in range(context.wholes if touched.whole else 0):
         yield _mark(ZERO, context.dirty_parts + LONG * whole, touched.whole)
     if own and op.owner is not None:
-        if isinstance(op.owner, o.Constant):
+        if isinstance(op.owner, ops.Constant):
             yield _mark(ZERO, dirty + LONG * op.owner.value, own)
         else:
-            yield _mark(o.Binary("shl", op.owner, o.Constant(3)), dirty, own)
+            yield _mark(ops.Binary("shl", op.owner, ops.Constant(3)), dirty, own)
 
 
-def _mark(address: o.Value, offset: int, mask: int) -> o.Statement:
-    return o.StoreLong(address, offset, o.Binary("or", o.LoadLong(address, offset), _long(mask)))
+def _mark(address: ops.Value, offset: int, mask: int) -> ops.Statement:
+    return ops.StoreLong(address, offset, ops.Binary("or", ops.LoadLong(address, offset), _long(mask)))
 
 
-def _long(mask: int) -> o.Constant:
-    return o.Constant(mask - 2**64 if mask >= 2**63 else mask, "i64")
+def _long(mask: int) -> ops.Constant:
+    return ops.Constant(mask - 2**64 if mask >= 2**63 else mask, "i64")
 
 
 # --- functions with a table
@@ -227,22 +227,22 @@ class _Dimension:
         self.row, self.dirty, self.bit = row, dirty, _long(1 << bit)
         self.rows, self.generations = rows, context.memory.reserve(rows)
 
-    def generation(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
+    def generation(self, given: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
         return _scaled(given, self.row, 2), self.generations
 
-    def marks(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
+    def marks(self, given: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
         """Return the address of the dirty bits."""
         return _scaled(given, self.row, 3), self.dirty
 
 
-def _clear(dimension: _Dimension, given: tuple[o.Get, ...]) -> o.Statement:
+def _clear(dimension: _Dimension, given: tuple[ops.Get, ...]) -> ops.Statement:
     address, offset = dimension.marks(given)
-    rest = o.Binary("and", o.LoadLong(address, offset), o.Constant(~dimension.bit.value, "i64"))
-    return o.StoreLong(address, offset, rest)
+    rest = ops.Binary("and", ops.LoadLong(address, offset), ops.Constant(~dimension.bit.value, "i64"))
+    return ops.StoreLong(address, offset, rest)
 
 
-def _scaled(given: tuple[o.Get, ...], row: int | None, power: int) -> o.Value:
-    return ZERO if row is None else o.Binary("shl", given[row], o.Constant(power))
+def _scaled(given: tuple[ops.Get, ...], row: int | None, power: int) -> ops.Value:
+    return ZERO if row is None else ops.Binary("shl", given[row], ops.Constant(power))
 
 
 class _Builder:
@@ -250,7 +250,7 @@ class _Builder:
 
     def __init__(self, table: Table, dimensions: list[_Dimension], context: Context) -> None:
         self.table, self.memo, self.dimensions = table, table.memo, dimensions
-        self.function, self.given = table.function, tuple(o.Get(var) for var in table.function.parameters)
+        self.function, self.given = table.function, tuple(ops.Get(var) for var in table.function.parameters)
         memory = context.memory
         self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
         """Whether no two entries have a dirty bit together."""
@@ -258,98 +258,100 @@ class _Builder:
         self.kept = memory.reserve(table.entries * self.memo.words)
 
     @property
-    def stamp(self) -> o.Value:
+    def stamp(self) -> ops.Value:
         """The stamp of a valid entry."""
-        found: o.Value = ZERO
+        found: ops.Value = ZERO
         for dimension in self.dimensions:
-            found = _sum(found, o.Load(*dimension.generation(self.given)))
+            found = _sum(found, ops.Load(*dimension.generation(self.given)))
         return ONE if found == ZERO else found
 
-    def functions(self) -> Iterator[o.Function]:
+    def functions(self) -> Iterator[ops.Function]:
         function = self.function
         yield replace(function, body=tuple(self._look()), about=f"{function.about}, kept")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
-        yield o.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
+        yield ops.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)
 
-    def _look(self) -> Iterator[o.Statement]:
-        yield o.Set(AT, self._place())
-        hit = o.Load(o.Get(AT), WORD, self.function.result or "i32")
-        miss = o.Call(f"{self.function.name}.fill", (*self.given, o.Get(AT)), self.function.result or "i32")
-        yield o.Return(o.Select(self._is_valid(), hit, miss))
+    def _look(self) -> Iterator[ops.Statement]:
+        yield ops.Set(AT, self._place())
+        hit = ops.Load(ops.Get(AT), WORD, self.function.result or "i32")
+        miss = ops.Call(f"{self.function.name}.fill", (*self.given, ops.Get(AT)), self.function.result or "i32")
+        yield ops.Return(ops.Select(self._is_valid(), hit, miss))
 
-    def _place(self) -> o.Value:
+    def _place(self) -> ops.Value:
         """The address of the entry."""
-        index: o.Value = ZERO
+        index: ops.Value = ZERO
         for key, value in zip(self.memo.keys, self.given, strict=True):
-            shifted = _sum(value, o.Constant(-key.least))
+            shifted = _sum(value, ops.Constant(-key.least))
             index = shifted if index == ZERO else _sum(_times(index, key.extent), shifted)
-        return _sum(_times(index, ENTRY), o.Constant(self.entries))
+        return _sum(_times(index, ENTRY), ops.Constant(self.entries))
 
-    def _is_valid(self) -> o.Value:
-        found: o.Value = ONE
+    def _is_valid(self) -> ops.Value:
+        found: ops.Value = ONE
         if not self.is_single:
-            found = o.Compare("eq", o.Load(o.Get(AT)), self.stamp)
+            found = ops.Compare("eq", ops.Load(ops.Get(AT)), self.stamp)
         for dimension in self.dimensions:
-            marked = o.Binary("and", o.LoadLong(*dimension.marks(self.given)), dimension.bit)
-            is_clear = o.Compare("eq", marked, o.Constant(0, "i64"))
-            found = is_clear if found == ONE else o.Binary("and", found, is_clear)
+            marked = ops.Binary("and", ops.LoadLong(*dimension.marks(self.given)), dimension.bit)
+            is_clear = ops.Compare("eq", marked, ops.Constant(0, "i64"))
+            found = is_clear if found == ONE else ops.Binary("and", found, is_clear)
         return found
 
-    def _fill(self) -> Iterator[o.Statement]:
-        yield o.Charge(o.Constant(4))
-        answer, rep = o.Var("answer", self.function.result or "i32"), self.function.result or "i32"
+    def _fill(self) -> Iterator[ops.Statement]:
+        yield ops.Charge(ops.Constant(4))
+        answer, rep = ops.Var("answer", self.function.result or "i32"), self.function.result or "i32"
         for dimension in () if self.is_single else self.dimensions:
             address, offset = dimension.marks(self.given)
             where, first = dimension.generation(self.given)
-            more = o.Binary("add", o.Load(where, first), ONE)
+            more = ops.Binary("add", ops.Load(where, first), ONE)
             renewed = (
-                o.If(o.Compare("lt", more, ZERO), (o.Fail("no generation is left"),)),
+                ops.If(ops.Compare("lt", more, ZERO), (ops.Fail("no generation is left"),)),
                 _clear(dimension, self.given),
-                o.Store(where, first, more),
+                ops.Store(where, first, more),
             )
-            marked = o.Binary("and", o.LoadLong(address, offset), dimension.bit)
-            yield o.If(o.Compare("ne", marked, o.Constant(0, "i64")), renewed)
-        mark = o.Var("mark", "i32")
+            marked = ops.Binary("and", ops.LoadLong(address, offset), dimension.bit)
+            yield ops.If(ops.Compare("ne", marked, ops.Constant(0, "i64")), renewed)
+        mark = ops.Var("mark", "i32")
         if self.memo.words:
-            yield o.Set(mark, o.Global("arena"))
-        yield o.Set(answer, o.Call(f"{self.function.name}.work", self.given, rep))
+            yield ops.Set(mark, ops.Global("arena"))
+        yield ops.Set(answer, ops.Call(f"{self.function.name}.work", self.given, rep))
         if self.memo.words:
             yield from self._kept(answer)
-            yield o.SetGlobal("arena", o.Get(mark))
-        word: o.Value = o.Get(answer)
+            yield ops.SetGlobal("arena", ops.Get(mark))
+        word: ops.Value = ops.Get(answer)
         if rep == "i64":
-            word = o.ToIndex(word)
-            yield o.If(o.Compare("ne", o.ToNumber(word), o.Get(answer)), (o.Return(o.Get(answer)),))
-        yield o.Store(o.Get(AT), WORD, word)
-        yield _clear(self.dimensions[0], self.given) if self.is_single else o.Store(o.Get(AT), 0, self.stamp)
-        yield o.Return(o.Get(answer))
+            word = ops.ToIndex(word)
+            yield ops.If(ops.Compare("ne", ops.ToNumber(word), ops.Get(answer)), (ops.Return(ops.Get(answer)),))
+        yield ops.Store(ops.Get(AT), WORD, word)
+        yield _clear(self.dimensions[0], self.given) if self.is_single else ops.Store(ops.Get(AT), 0, self.stamp)
+        yield ops.Return(ops.Get(answer))
 
-    def _kept(self, answer: o.Var) -> Iterator[o.Statement]:
+    def _kept(self, answer: ops.Var) -> Iterator[ops.Statement]:
         """The answer becomes a copy in the table; one that has no room is given as it is."""
-        words: o.Value = o.Constant(self.memo.words)
-        statements: list[o.Statement] = []
-        place = o.Var("place", "i32")
+        words: ops.Value = ops.Constant(self.memo.words)
+        statements: list[ops.Statement] = []
+        place = ops.Var("place", "i32")
         if self.memo.listed:
-            words = _sum(o.Load(o.Get(answer)), ONE)
-            statements.append(o.If(o.Compare("gt", words, o.Constant(self.memo.words)), (o.Return(o.Get(answer)),)))
-        number = o.Binary("sub", o.Get(AT), o.Constant(self.entries))
-        number = o.Binary("shr", number, o.Constant(ENTRY.bit_length() - 1))
+            words = _sum(ops.Load(ops.Get(answer)), ONE)
+            statements.append(
+                ops.If(ops.Compare("gt", words, ops.Constant(self.memo.words)), (ops.Return(ops.Get(answer)),))
+            )
+        number = ops.Binary("sub", ops.Get(AT), ops.Constant(self.entries))
+        number = ops.Binary("shr", number, ops.Constant(ENTRY.bit_length() - 1))
         statements += [
-            o.Set(place, _sum(_times(number, self.memo.words * WORD), o.Constant(self.kept))),
-            o.CopyWords(o.Get(place), o.Get(answer), words),
-            o.Set(answer, o.Get(place)),
+            ops.Set(place, _sum(_times(number, self.memo.words * WORD), ops.Constant(self.kept))),
+            ops.CopyWords(ops.Get(place), ops.Get(answer), words),
+            ops.Set(answer, ops.Get(place)),
         ]
-        yield o.If(o.Get(answer), tuple(statements))
+        yield ops.If(ops.Get(answer), tuple(statements))
 
 
-def _sum(left: o.Value, right: o.Value) -> o.Value:
-    if isinstance(left, o.Constant) and isinstance(right, o.Constant):
-        return o.Constant(left.value + right.value)
-    return left if right == ZERO else right if left == ZERO else o.Binary("add", left, right)
+def _sum(left: ops.Value, right: ops.Value) -> ops.Value:
+    if isinstance(left, ops.Constant) and isinstance(right, ops.Constant):
+        return ops.Constant(left.value + right.value)
+    return left if right == ZERO else right if left == ZERO else ops.Binary("add", left, right)
 
 
-def _times(value: o.Value, number: int) -> o.Value:
-    if isinstance(value, o.Constant):
-        return o.Constant(value.value * number)
-    return value if number == 1 else o.Binary("mul", value, o.Constant(number))
+def _times(value: ops.Value, number: int) -> ops.Value:
+    if isinstance(value, ops.Constant):
+        return ops.Constant(value.value * number)
+    return value if number == 1 else ops.Binary("mul", value, ops.Constant(number))

@@ -12,7 +12,7 @@ from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
 from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model
 
@@ -24,7 +24,7 @@ __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 MAXIMUM_SUBSETS = 20_000
 
 
-def compiled(node: c.Builtin, expressions: Evaluator) -> Evaluate:
+def compiled(node: core.Builtin, expressions: Evaluator) -> Evaluate:
     """The closure of a call. What goes in and comes out costs steps."""
     row, game, meter, span = BUILTINS[node.name], expressions.constants, expressions.meter, node.span
     words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
@@ -53,7 +53,7 @@ def compiled(node: c.Builtin, expressions: Evaluator) -> Evaluate:
     return call
 
 
-def _argument(word: str, node: c.Expression, expressions: Evaluator) -> Evaluate:
+def _argument(word: str, node: core.Expression, expressions: Evaluator) -> Evaluate:
     """The closure of an argument: of a track it gives that, and what lies there."""
     given, tracks = expressions.compile(node), expressions.constants.tracks
     if word != "track":
@@ -66,7 +66,7 @@ def _argument(word: str, node: c.Expression, expressions: Evaluator) -> Evaluate
     return track
 
 
-def implementation(node: c.Builtin, game: Constants) -> Callable[..., Value]:
+def implementation(node: core.Builtin, game: Constants) -> Callable[..., Value]:
     """The function that a call calls. Where it is another one for some form of the first argument, it is under that."""
     name = f"{node.name} of {node.arguments[0].type.word}"
     return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)

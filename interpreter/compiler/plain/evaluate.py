@@ -21,7 +21,7 @@ from interpreter.compiler.constants import (
 from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import (
     BagType,
     CardType,
@@ -59,19 +59,19 @@ class Evaluator:
         self.constants = machine.constants
         self.base = machine.constants.layout.base
         self.meter = machine.meter
-        self._closures: dict[int, tuple[c.Expression, Evaluate]] = {}
+        self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
         """By the identity of a tree that, and its closure."""
 
-    def closure(self, node: c.Expression) -> Evaluate:
+    def closure(self, node: core.Expression) -> Evaluate:
         """The closure of a tree of the model, which is worked out often."""
         found = self._closures.get(id(node))
         if found is None:
             found = self._closures[id(node)] = node, self.compile(node)
         return found[1]
 
-    def items(self, node: c.Expression) -> Evaluate:
+    def items(self, node: core.Expression) -> Evaluate:
         """Something to look through: a range need not become a tuple."""
-        if isinstance(node, c.RangeFrom):
+        if isinstance(node, core.RangeFrom):
             first, last = self.compile(node.first), self.compile(node.last)
 
             def numbers(state: State, env: Env) -> Value:
@@ -83,53 +83,53 @@ class Evaluator:
             return numbers
         return self.compile(node)
 
-    def compile(self, node: c.Expression) -> Evaluate:
+    def compile(self, node: core.Expression) -> Evaluate:
         """The closure of an expression."""
         match node:
-            case c.Const(value):
+            case core.Const(value):
                 return lambda state, env: value
-            case c.Local(place, _):
+            case core.Local(place, _):
                 return lambda state, env: env[place]
-            case c.PlayerCount():
+            case core.PlayerCount():
                 counting = self.constants.counting
                 return lambda state, env: counting
-            case c.AllSeats():
+            case core.AllSeats():
                 seats = self.constants.seats
                 return lambda state, env: seats
-            case c.RoleSeat(role):
+            case core.RoleSeat(role):
                 only = self.constants.role_seats[role]
                 return lambda state, env: only
-            case c.SettingValue(name):
+            case core.SettingValue(name):
                 setting = self.constants.settings[name]
                 return lambda state, env: setting
-            case c.Cell(group, owner):
+            case core.Cell(group, owner):
                 return self._cell(group, owner)
-            case c.Read(cell):
+            case core.Read(cell):
                 return self._read(cell)
-            case c.Static(attribute, of):
+            case core.Static(attribute, of):
                 return self._static(attribute, of)
-            case c.FieldOf(of, number):
+            case core.FieldOf(of, number):
                 record = self.compile(of)
                 return lambda state, env: record(state, env)[number]
-            case c.Element(of, index):
+            case core.Element(of, index):
                 return self._element(node, of, index)
-            case c.BagItem(of, kind):
+            case core.BagItem(of, kind):
                 bag, member = self.compile(of), self.compile(kind)
                 return lambda state, env: bag(state, env)[member(state, env)]
-            case c.TableCell():
+            case core.TableCell():
                 return self._table(node)
-            case c.CallRule() | c.CallBase():
+            case core.CallRule() | core.CallBase():
                 return self._call(node)
-            case c.Builtin():
+            case core.Builtin():
                 return builtins.compiled(node, self)
-            case c.MakeRecord(fields):
+            case core.MakeRecord(fields):
                 return self._tuple(node, fields)
-            case c.MakeList(items):
+            case core.MakeList(items):
                 return self._tuple(node, items)
-            case c.AmountOf(amount, kind, size):
+            case core.AmountOf(amount, kind, size):
                 counted, member = self.compile(amount), self.compile(kind)
                 return lambda state, env: _single(counted(state, env), member(state, env), size)
-            case c.RangeFrom():
+            case core.RangeFrom():
                 numbers, meter, span = self.items(node), self.meter, node.span
 
                 def listed(state: State, env: Env) -> Value:
@@ -138,35 +138,35 @@ class Evaluator:
                     return found
 
                 return listed
-            case c.Arithmetic():
+            case core.Arithmetic():
                 return self._arithmetic(node)
-            case c.Comparison():
+            case core.Comparison():
                 return self._comparison(node)
-            case c.Logic(operator, left, right):
+            case core.Logic(operator, left, right):
                 first, second = self.compile(left), self.compile(right)
                 if operator == "and":
                     return lambda state, env: first(state, env) and second(state, env)
                 return lambda state, env: first(state, env) or second(state, env)
-            case c.Negation(value):
+            case core.Negation(value):
                 inner = self.compile(value)
                 return lambda state, env: not inner(state, env)
-            case c.Negate(value):
+            case core.Negate(value):
                 inner = self.compile(value)
                 if isinstance(value.type, BagType):
                     return lambda state, env: tuple(-n for n in inner(state, env))
                 return lambda state, env: -inner(state, env)
-            case c.Condition(then, test, otherwise):
+            case core.Condition(then, test, otherwise):
                 yes, holds, no = self.compile(then), self.compile(test), self.compile(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
-            case c.Default(value, default):
+            case core.Default(value, default):
                 return self._default(value, default)
-            case c.MemberOf(item, items, negated):
+            case core.MemberOf(item, items, negated):
                 return self._member(node, self.compile(item), self.items(items), negated)
-            case c.KindTest():
+            case core.KindTest():
                 return self._kind_test(node)
-            case c.Select() | c.Fold() | c.Search() | c.Order():
+            case core.Select() | core.Fold() | core.Search() | core.Order():
                 return Loops(self).compile(node)
-            case c.Noted(value, what, found):
+            case core.Noted(value, what, found):
                 return self._noted(self.compile(value), what, found)
             case _:
                 assert_never(node)
@@ -178,19 +178,19 @@ class Evaluator:
 
         return noted
 
-    def _tuple(self, node: c.Expression, nodes: tuple[c.Expression, ...]) -> Evaluate:
+    def _tuple(self, node: core.Expression, nodes: tuple[core.Expression, ...]) -> Evaluate:
         parts = tuple(self.kept(each) for each in nodes)
         made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
         return self._weighed(node, made) if any(isinstance(each.type, CompositeType) for each in nodes) else made
 
-    def kept(self, node: c.Expression) -> Evaluate:
+    def kept(self, node: core.Expression) -> Evaluate:
         """A value that goes into a list, a record or a local of a procedure; of numbers only what is bounded."""
         given = self.compile(node)
-        if not grows(node) and not (isinstance(node, c.Local) and isinstance(node.type, IntType | BagType)):
+        if not grows(node) and not (isinstance(node, core.Local) and isinstance(node.type, IntType | BagType)):
             return given
         return lambda state, env: bounded(given(state, env), node.span)
 
-    def _weighed(self, node: c.Expression, made: Evaluate) -> Evaluate:
+    def _weighed(self, node: core.Expression, made: Evaluate) -> Evaluate:
         """A value that holds lists, bags or records: what it holds in all is bounded, and costs steps."""
         meter, span = self.meter, node.span
 
@@ -201,7 +201,7 @@ class Evaluator:
 
         return weighed
 
-    def _member(self, node: c.MemberOf, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
+    def _member(self, node: core.MemberOf, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
         measure = measure_of(node.item.type) if isinstance(node.item.type, LONG) else None
 
@@ -215,15 +215,15 @@ class Evaluator:
 
         return member
 
-    def _cell(self, group: str, owner: c.Expression | None) -> Evaluate:
+    def _cell(self, group: str, owner: core.Expression | None) -> Evaluate:
         first = self.base[group]
         if owner is None:
             return lambda state, env: first
         of = self.compile(owner)
         return lambda state, env: first + of(state, env)
 
-    def _read(self, cell: c.Expression) -> Evaluate:
-        if isinstance(cell, c.Cell):
+    def _read(self, cell: core.Expression) -> Evaluate:
+        if isinstance(cell, core.Cell):
             first = self.base[cell.group]
             if cell.owner is None:
                 return lambda state, env: state.cells[first]
@@ -232,12 +232,12 @@ class Evaluator:
         place = self.compile(cell)
         return lambda state, env: state.cells[place(state, env)]
 
-    def _static(self, attribute: str, of: c.Expression) -> Evaluate:
+    def _static(self, attribute: str, of: core.Expression) -> Evaluate:
         values = self.constants.statics[attribute]
         owner = self.compile(of)
         return lambda state, env: values[owner(state, env)]
 
-    def _element(self, node: c.Element, of: c.Expression, index: c.Expression) -> Evaluate:
+    def _element(self, node: core.Element, of: core.Expression, index: core.Expression) -> Evaluate:
         whole, position = self.compile(of), self.compile(index)
 
         def element(state: State, env: Env) -> Value:
@@ -248,7 +248,7 @@ class Evaluator:
 
         return element
 
-    def _table(self, node: c.TableCell) -> Evaluate:
+    def _table(self, node: core.TableCell) -> Evaluate:
         table = self.constants.model.tables[node.table]
         cells = table.cells
         keys = tuple(self.compile(key) for key in node.keys)
@@ -263,7 +263,7 @@ class Evaluator:
 
         return look
 
-    def _call(self, node: c.CallRule | c.CallBase) -> Evaluate:
+    def _call(self, node: core.CallRule | core.CallBase) -> Evaluate:
         machine = self.machine
         target = machine.program.target(node)
         layer = machine.program.reach.procedures[target]
@@ -284,7 +284,7 @@ class Evaluator:
 
         return call
 
-    def _arithmetic(self, node: c.Arithmetic) -> Evaluate:
+    def _arithmetic(self, node: core.Arithmetic) -> Evaluate:
         left, right = self.compile(node.left), self.compile(node.right)
         bag = isinstance(node.type, BagType)
         match node.operator:
@@ -305,7 +305,7 @@ class Evaluator:
             case _:
                 assert_never(node.operator)
 
-    def _product(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+    def _product(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def product(state: State, env: Env) -> Value:
             found = left(state, env) * right(state, env)
             if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
@@ -314,7 +314,7 @@ class Evaluator:
 
         return product
 
-    def _joined(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+    def _joined(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def joined(state: State, env: Env) -> Value:
             found = tuple(left(state, env)) + tuple(right(state, env))
             if len(found) > MAXIMUM_ITEMS:
@@ -325,7 +325,7 @@ class Evaluator:
         meter = self.meter
         return self._weighed(node, joined) if isinstance(item_type(node.type), CompositeType) else joined
 
-    def _division(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+    def _division(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"
 
         def divide(state: State, env: Env) -> Value:
@@ -336,7 +336,7 @@ class Evaluator:
 
         return divide
 
-    def _long(self, node: c.Expression) -> Evaluate:
+    def _long(self, node: core.Expression) -> Evaluate:
         """A value that is going to be compared: long ones cost steps."""
         given, meter, span = self.compile(node), self.meter, node.span
         if not isinstance(node.type, LONG):
@@ -350,12 +350,12 @@ class Evaluator:
 
         return long
 
-    def _comparison(self, node: c.Comparison) -> Evaluate:
+    def _comparison(self, node: core.Comparison) -> Evaluate:
         left, right = self._long(node.left), self.compile(node.right)
         compare = COMPARISONS[node.operator]
         return lambda state, env: compare(left(state, env), right(state, env))
 
-    def _default(self, value: c.Expression, default: c.Expression) -> Evaluate:
+    def _default(self, value: core.Expression, default: core.Expression) -> Evaluate:
         inner, other = self.compile(value), self.compile(default)
 
         def otherwise(state: State, env: Env) -> Value:
@@ -364,7 +364,7 @@ class Evaluator:
 
         return otherwise
 
-    def _kind_test(self, node: c.KindTest) -> Evaluate:
+    def _kind_test(self, node: core.KindTest) -> Evaluate:
         value = self.compile(node.value)
         negated, wanted = node.negated, node.kind
         if isinstance(node.value.type, CardType):
@@ -389,7 +389,7 @@ class Loops:
     def __init__(self, expressions: Evaluator) -> None:
         self.expressions = expressions
 
-    def compile(self, node: c.Select | c.Fold | c.Search | c.Order) -> Evaluate:
+    def compile(self, node: core.Select | core.Fold | core.Search | core.Order) -> Evaluate:
         compile_ = self.expressions.compile
         items = self._charged(node)
         test = compile_(node.test) if node.test is not None else None
@@ -402,28 +402,28 @@ class Loops:
                     yield item
 
         match node:
-            case c.Fold(operation="count"):
+            case core.Fold(operation="count"):
                 return lambda state, env: sum(1 for _ in passing(state, env))
-            case c.Fold(operation="any"):
+            case core.Fold(operation="any"):
                 return lambda state, env: any(True for _ in passing(state, env))
-            case c.Fold():
+            case core.Fold():
                 return self._all(items, test, variable)
-            case c.Select():
+            case core.Select():
                 return self._selected(node, passing)
-            case c.Search(operation="first"):
+            case core.Search(operation="first"):
                 return self._found(node, lambda state, env: next(passing(state, env), None))
-            case c.Search():
+            case core.Search():
                 return self._found(node, lambda state, env: (list(passing(state, env)) or [None])[-1])
-            case c.Order():
+            case core.Order():
                 return self._ordered(node, passing)
             case _:
                 assert_never(node)
 
-    def _charged(self, node: c.Loop) -> Evaluate:
+    def _charged(self, node: core.Loop) -> Evaluate:
         """Evaluate the source of a loop; each item costs steps by its size."""
         items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
-        value = node.value if isinstance(node, c.Select) else None
-        each = effort(node.test, value, node.keys if isinstance(node, c.Order) else ())
+        value = node.value if isinstance(node, core.Select) else None
+        each = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
 
         def charged(state: State, env: Env) -> Value:
             found = items(state, env)
@@ -432,7 +432,7 @@ class Loops:
 
         return charged
 
-    def _selected(self, node: c.Select, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
+    def _selected(self, node: core.Select, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
         if node.value is None:
             return lambda state, env: tuple(passing(state, env))
         value, span = self.expressions.compile(node.value), node.value.span
@@ -451,7 +451,7 @@ class Loops:
 
         return every
 
-    def _found(self, node: c.Search | c.Order, find: Evaluate) -> Evaluate:
+    def _found(self, node: core.Search | core.Order, find: Evaluate) -> Evaluate:
         if node.or_none:
             return find
 
@@ -463,7 +463,7 @@ class Loops:
 
         return must
 
-    def _ordered(self, node: c.Order, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
+    def _ordered(self, node: core.Order, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
         keys = tuple(self.expressions.compile(key) for key in node.keys)
         variable = node.variable
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.base.source import NOWHERE, Span
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.constants import (
     GOES_ON,
     MAXIMUM_PASSES,
@@ -32,7 +32,8 @@ from interpreter.compiler.watches import Watch, with_matches
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
+from interpreter.language.core import Option
 from interpreter.language.model import RuleLayer, StandingRule
 from interpreter.language.types import Type, cards_in
 
@@ -54,13 +55,13 @@ SPECIALS = (
 class OptionSite:
     """An alternative, ready to be listed: its guard, its choices in order, and its tests; and whose it is."""
 
-    ask: c.Ask
+    ask: core.Ask
     procedure: str
     guard: Evaluate | None
     variables: tuple[int, ...]
     items: tuple[Evaluate, ...]
     tests: tuple[Evaluate, ...]
-    core: c.Option
+    core: Option
 
     @property
     def name(self) -> str:
@@ -71,7 +72,7 @@ class OptionSite:
 class AskSite:
     """A decision, ready to be asked."""
 
-    ask: c.Ask
+    ask: core.Ask
     procedure: str
     seat: Evaluate
     context: tuple[tuple[str, Evaluate], ...]
@@ -88,7 +89,7 @@ Ready = tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]
 class Machine:
     """Runs a lowered program for one set of players and settings."""
 
-    program: l.Program
+    program: lower.Program
     constants: Constants
     resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
     """For a turn, phase and round the cells that go back to a value at its end."""
@@ -523,7 +524,7 @@ class Machine:
 
     # --- stretches
 
-    def _stretch(self, index: int, stretch: l.Stretch, asks: dict[int, AskSite]) -> Ready:
+    def _stretch(self, index: int, stretch: lower.Stretch, asks: dict[int, AskSite]) -> Ready:
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
         each = effort(stretch.steps)
         if each > 1:
@@ -531,31 +532,31 @@ class Machine:
         return steps, self._end(index, stretch, asks), stretch.span
 
     def _end(
-        self, index: int, stretch: l.Stretch, asks: dict[int, AskSite]
+        self, index: int, stretch: lower.Stretch, asks: dict[int, AskSite]
     ) -> Callable[[State, Env, Any], Going | None]:
         end, kept = stretch.end, _kept_of(self.program.passing[stretch.procedure])
         match end:
-            case l.Jumps(to):
+            case lower.Jumps(to):
                 return lambda state, env, up: (to, env, up)
-            case l.Forks(test, then, otherwise):
+            case lower.Forks(test, then, otherwise):
                 holds = self.steps.test(test)
                 return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
-            case l.Asks(ask, bodies):
+            case lower.Asks(ask, bodies):
                 return self._ask(index, stretch, ask, bodies, asks, kept)
-            case l.Calls(call, into, then):
+            case lower.Calls(call, into, then):
                 return self._call(call, into, then, kept)
-            case l.Leaves(value):
+            case lower.Leaves(value):
                 given = self.expressions.compile(value) if value is not None else None
                 return lambda state, env, up: self._leave(up, given(state, env) if given is not None else None)
-            case l.SettlesThen(then):
+            case lower.SettlesThen(then):
                 return lambda state, env, up: self._settled(state, (then, kept(env), up, -1))
-            case l.TurnEnds(then):
+            case lower.TurnEnds(then):
                 return lambda state, env, up: (self._special["turn_over"], [], (then, kept(env), up, -1))
-            case l.Advances(loop, body, after):
+            case lower.Advances(loop, body, after):
                 return self._advance(loop, body, after)
-            case l.Counts(loop, then):
+            case lower.Counts(loop, then):
                 return self._count(loop, then)
-            case l.Stops():
+            case lower.Stops():
                 return self._stop
             case _:
                 assert_never(end)
@@ -563,8 +564,8 @@ class Machine:
     def _ask(
         self,
         index: int,
-        stretch: l.Stretch,
-        ask: c.Ask,
+        stretch: lower.Stretch,
+        ask: core.Ask,
         bodies: tuple[int, ...],
         asks: dict[int, AskSite],
         kept: Callable[[Env], tuple[Value, ...]],
@@ -615,7 +616,7 @@ class Machine:
 
         return enter
 
-    def _advance(self, loop: c.Iterate, body: int, after: int) -> Callable[[State, Env, Any], Going | None]:
+    def _advance(self, loop: core.Iterate, body: int, after: int) -> Callable[[State, Env, Any], Going | None]:
         items, position = loop.hidden
         variable, turn = loop.variable, loop.turn
         test = self.expressions.compile(loop.test) if loop.test is not None else None
@@ -634,7 +635,7 @@ class Machine:
 
         return advance
 
-    def _count(self, loop: c.Repeat, then: int) -> Callable[[State, Env, Any], Going | None]:
+    def _count(self, loop: core.Repeat, then: int) -> Callable[[State, Env, Any], Going | None]:
         assert loop.bound is not None
         bound = self.expressions.compile(loop.bound)
 
@@ -655,7 +656,7 @@ class Machine:
 
     # --- options
 
-    def looked_through(self, items: c.Expression, each: int) -> Evaluate:
+    def looked_through(self, items: core.Expression, each: int) -> Evaluate:
         """Iterate over the candidates of a decision or standing rule; each costs steps."""
         found, meter, span = self.expressions.items(items), self.meter, items.span
 

@@ -20,7 +20,7 @@ from interpreter.compiler.constants import (
 from interpreter.kernel.chance import ChanceError
 from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class Performer:
         self.effects = machine.constants.effects
         self.meter = machine.meter
 
-    def kept(self, value: c.Expression) -> Evaluate:
+    def kept(self, value: core.Expression) -> Evaluate:
         """A value that is going to be kept; of numbers only what is bounded."""
         given = self.machine.expressions.compile(value)
         if not grows(value):
             return given
         return lambda state, env: bounded(given(state, env), value.span)
 
-    def block(self, steps: Sequence[c.Step]) -> Run:
+    def block(self, steps: Sequence[core.Step]) -> Run:
         """Steps one after the other; gives what a return gives, else GOES_ON."""
         runs = tuple(self.compile(step) for step in steps)
 
@@ -60,7 +60,7 @@ class Performer:
 
         return run
 
-    def test(self, test: c.Test) -> Evaluate:
+    def test(self, test: core.Test) -> Evaluate:
         value = self.machine.expressions.compile(test.value)
         bind = test.bind
         if bind is None:
@@ -72,10 +72,10 @@ class Performer:
 
         return bound
 
-    def compile(self, step: c.Step) -> Run:
+    def compile(self, step: core.Step) -> Run:
         compile_ = self.machine.expressions.compile
         match step:
-            case c.SetLocal(index, value):
+            case core.SetLocal(index, value):
                 given = self.kept(value)
 
                 def set_local(state: State, env: Env) -> Any:
@@ -83,7 +83,7 @@ class Performer:
                     return GOES_ON
 
                 return set_local
-            case c.Performs(value):
+            case core.Performs(value):
                 performed = compile_(value)
 
                 def perform(state: State, env: Env) -> Any:
@@ -91,17 +91,17 @@ class Performer:
                     return GOES_ON
 
                 return perform
-            case c.Returns(value):
+            case core.Returns(value):
                 returned = compile_(value) if value is not None else (lambda state, env: None)
                 return returned
-            case c.Branch(test, then, otherwise):
+            case core.Branch(test, then, otherwise):
                 holds, yes, no = self.test(test), self.block(then), self.block(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
-            case c.Iterate():
+            case core.Iterate():
                 return self._iterate(step)
-            case c.Repeat():
+            case core.Repeat():
                 return self._repeat(step)
-            case c.Ask() | c.Settles() | c.Ends():
+            case core.Ask() | core.Settles() | core.Ends():
                 raise AssertionError("only the lowered form suspends")
             case _:
                 return self._guarded(step.span, self._effect(step))
@@ -121,26 +121,26 @@ class Performer:
 
         return guarded
 
-    def _effect(self, step: c.Step) -> Callable[[State, Env], None]:
+    def _effect(self, step: core.Step) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
         effects, span, machine = self.effects, step.span, self.machine
         names = machine.constants.chance_names
         match step:
-            case c.SetCell(cell, value):
+            case core.SetCell(cell, value):
                 where, given = compile_(cell), self.kept(value)
                 return lambda state, env: effects.put(state, where(state, env), given(state, env), span)
-            case c.MoveCards():
+            case core.MoveCards():
                 return self._move_cards(step)
-            case c.MoveAll():
+            case core.MoveAll():
                 return self._move_all(step)
-            case c.MoveTokens(amount, source, target):
+            case core.MoveTokens(amount, source, target):
                 number, away, to = compile_(amount), compile_(source), compile_(target)
                 return lambda state, env: effects.move_tokens(
                     state, number(state, env), away(state, env), to(state, env), span
                 )
-            case c.MovePiece():
+            case core.MovePiece():
                 return self._move_piece(step)
-            case c.Shuffles(zone, name):
+            case core.Shuffles(zone, name):
                 shuffled = compile_(zone)
 
                 def shuffle(state: State, env: Env) -> None:
@@ -149,7 +149,7 @@ class Performer:
                     effects.shuffle(state, cell, machine.chance, name, names[name], span)
 
                 return shuffle
-            case c.Picks(index, items, name):
+            case core.Picks(index, items, name):
                 picked = compile_(items)
 
                 def pick(state: State, env: Env) -> None:
@@ -163,18 +163,18 @@ class Performer:
                     )
 
                 return pick
-            case c.Notes(event, arguments):
+            case core.Notes(event, arguments):
                 return self._note(event, arguments, span)
-            case c.Keeps(edge, of, procedure, captured):
+            case core.Keeps(edge, of, procedure, captured):
                 return lambda state, env: effects.keep(
                     state, (edge, of, procedure, tuple(env[index] for index in captured)), span
                 )
-            case c.Reveals():
+            case core.Reveals():
                 return lambda state, env: effects.mark(state, "reveal", 0)
             case _:
                 raise AssertionError(step)
 
-    def _move_cards(self, step: c.MoveCards) -> Callable[[State, Env], None]:
+    def _move_cards(self, step: core.MoveCards) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
         cards, target = compile_(step.cards), compile_(step.target)
         single = isinstance(step.cards.type, CardType)
@@ -196,7 +196,7 @@ class Performer:
     def _all_cards(self) -> int:
         return len(self.machine.constants.model.cards)
 
-    def _move_all(self, step: c.MoveAll) -> Callable[[State, Env], None]:
+    def _move_all(self, step: core.MoveAll) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
         source, target = compile_(step.source), compile_(step.target)
         effects, span, where = self.effects, step.span, step.where
@@ -213,7 +213,7 @@ class Performer:
             state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
         )
 
-    def _move_piece(self, step: c.MovePiece) -> Callable[[State, Env], None]:
+    def _move_piece(self, step: core.MovePiece) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
         number, source, target = compile_(step.number), compile_(step.source), compile_(step.target)
         effects, span, layout = self.effects, step.span, self.machine.constants.layout
@@ -238,7 +238,7 @@ class Performer:
             state, number(state, env), source(state, env), target(state, env), span
         )
 
-    def _note(self, event: str, arguments: tuple[c.Expression, ...], span: Span) -> Callable[[State, Env], None]:
+    def _note(self, event: str, arguments: tuple[core.Expression, ...], span: Span) -> Callable[[State, Env], None]:
         values = tuple(self.machine.expressions.compile(argument) for argument in arguments)
         types = tuple(argument.type for argument in arguments)
         effects, visible = self.effects, self.machine.visible_in
@@ -250,7 +250,7 @@ class Performer:
 
         return note
 
-    def _iterate(self, step: c.Iterate) -> Run:
+    def _iterate(self, step: core.Iterate) -> Run:
         items = self.machine.expressions.items(step.items)
         test = self.machine.expressions.compile(step.test) if step.test is not None else None
         body, variable = self.block(step.body), step.variable
@@ -268,7 +268,7 @@ class Performer:
 
         return iterate
 
-    def _repeat(self, step: c.Repeat) -> Run:
+    def _repeat(self, step: core.Repeat) -> Run:
         test, body = self.machine.expressions.compile(step.test), self.block(step.body)
         bound = self.machine.expressions.compile(step.bound) if step.bound is not None else None
 

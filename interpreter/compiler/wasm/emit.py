@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from interpreter.base.source import NOWHERE, Span
-from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.wasm.runtime_inliner import Inliner
 
@@ -22,7 +22,7 @@ _BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "shl": "shl", "
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
-def text_of(function: o.Function, inliner: Inliner | None = None) -> str:
+def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
     """The function as text, with the places of its statements in the YAML files as comments. Short functions of the
     runtime become their bodies where there is an inliner."""
     return "\n".join(_Writer(inliner).function(function))
@@ -35,7 +35,7 @@ class _Writer:
         self._count = 0
         self._place = ""
 
-    def function(self, function: o.Function) -> Iterator[str]:
+    def function(self, function: ops.Function) -> Iterator[str]:
         given = {var.name for var in function.parameters}
         body = list(self._block(function.body, 1))
         head = [f"(param ${var.name} {var.rep})" for var in function.parameters]
@@ -54,7 +54,7 @@ class _Writer:
 
     # --- statements
 
-    def _block(self, body: Iterable[o.Statement], depth: int) -> Iterator[str]:
+    def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
         pad = "  " * depth
         for statement in body:
             place = _place_of(statement.span)
@@ -63,22 +63,22 @@ class _Writer:
                 yield f"{pad};; {place}"
             yield from self._statement(statement, pad, depth)
 
-    def _statement(self, statement: o.Statement, pad: str, depth: int) -> Iterator[str]:
+    def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self._value
         match statement:
-            case o.Set(var, value):
+            case ops.Set(var, value):
                 yield f"{pad}(local.set ${self._var(var)} {v(value)})"
-            case o.SetGlobal(name, value):
+            case ops.SetGlobal(name, value):
                 yield f"{pad}(global.set ${name} {v(value)})"
-            case o.Store(address, offset, value):
+            case ops.Store(address, offset, value):
                 yield f"{pad}(i32.store{_offset(offset)} {v(address)} {v(value)})"
-            case o.StoreLong(address, offset, value):
+            case ops.StoreLong(address, offset, value):
                 yield f"{pad}(i64.store{_offset(offset)} {v(address)} {v(value)})"
-            case o.CopyWords(target, source, words):
+            case ops.CopyWords(target, source, words):
                 yield pad + self._copied(target, source, words)
-            case o.Do(call, gives):
+            case ops.Do(call, gives):
                 yield f"{pad}(drop {v(call)})" if gives else f"{pad}{v(call)}"
-            case o.If(test, then, otherwise):
+            case ops.If(test, then, otherwise):
                 yield f"{pad}(if {v(test)}"
                 yield f"{pad}  (then"
                 yield from self._block(then, depth + 2)
@@ -88,85 +88,85 @@ class _Writer:
                     yield from self._block(otherwise, depth + 2)
                     yield f"{pad}  )"
                 yield f"{pad})"
-            case o.Block(label, body):
+            case ops.Block(label, body):
                 yield f"{pad}(block ${label}"
                 yield from self._block(body, depth + 1)
                 yield f"{pad})"
-            case o.While(label, test, body, step):
+            case ops.While(label, test, body, step):
                 yield f"{pad}(block ${label}"
                 yield f"{pad}(loop ${label}.again"
                 yield f"{pad}  (br_if ${label} (i32.eqz {v(test)}))"
                 yield from self._block(body, depth + 1)
                 yield from self._block(step, depth + 1)
                 yield f"{pad}  (br ${label}.again)))"
-            case o.Break(label):
+            case ops.Break(label):
                 yield f"{pad}(br ${label})"
-            case o.Return(value):
+            case ops.Return(value):
                 yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
-            case o.TailCall(name, arguments):
+            case ops.TailCall(name, arguments):
                 yield f"{pad}(return_call ${name}{''.join(' ' + v(each) for each in arguments)})"
-            case o.Fail(why):
+            case ops.Fail(why):
                 yield f"{pad}(unreachable){' ;; ' + why if why else ''}"
-            case o.Charge(steps):
+            case ops.Charge(steps):
                 yield f"{pad}(global.set $fuel (i32.sub (global.get $fuel) {v(steps)}))"
                 yield f"{pad}(if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))"
-            case o.Touch():
+            case ops.Touch():
                 pass
             case _:
                 assert_never(statement)
 
-    def _copied(self, target: o.Value, source: o.Value, words: o.Value) -> str:
+    def _copied(self, target: ops.Value, source: ops.Value, words: ops.Value) -> str:
         places = f"{self._value(target)} {self._value(source)}"
-        if isinstance(words, o.Constant):
+        if isinstance(words, ops.Constant):
             return f"(memory.copy {places} (i32.const {4 * words.value}))"
         return f"(call $copy_words {places} {self._value(words)})"
 
-    def _var(self, var: o.Var) -> str:
+    def _var(self, var: ops.Var) -> str:
         self._vars[var.name] = var.rep
         return var.name
 
     # --- values
 
-    def _value(self, value: o.Value) -> str:
+    def _value(self, value: ops.Value) -> str:
         v = self._value
         match value:
-            case o.Constant(number, rep):
+            case ops.Constant(number, rep):
                 return f"({rep}.const {number})"
-            case o.Data(address, of):
+            case ops.Data(address, of):
                 return f"(i32.const {address})" + (f" (; {of} ;)" if of else "")
-            case o.Get(var):
+            case ops.Get(var):
                 return f"(local.get ${self._var(var)})"
-            case o.Global(name):
+            case ops.Global(name):
                 return f"(global.get ${name})"
-            case o.Load(address, offset, rep):
+            case ops.Load(address, offset, rep):
                 word = "i64.load32_s" if rep == "i64" else "i32.load"
                 return f"({word}{_offset(offset)} {v(address)})"
-            case o.LoadLong(address, offset):
+            case ops.LoadLong(address, offset):
                 return f"(i64.load{_offset(offset)} {v(address)})"
-            case o.Cell(address, _):
+            case ops.Cell(address, _):
                 return v(address)
-            case o.Within(body, inner):
+            case ops.Within(body, inner):
                 lines = "\n".join(self._block(body, 1))
                 return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
-            case o.Binary(operator, left, right):
+            case ops.Binary(operator, left, right):
                 return self._binary(operator, left, right)
-            case o.Compare(operator, left, right):
-                if isinstance(right, o.Constant) and right.value == 0 and operator == "eq":
+            case ops.Compare(operator, left, right):
+                if isinstance(right, ops.Constant) and right.value == 0 and operator == "eq":
                     return f"({left.rep}.eqz {v(left)})"
                 return f"({left.rep}.{_COMPARE[operator]} {v(left)} {v(right)})"
-            case o.Not(inner):
+            case ops.Not(inner):
                 return f"(i32.eqz {v(inner)})"
-            case o.ToNumber(inner):
+            case ops.ToNumber(inner):
                 return f"(i64.extend_i32_s {v(inner)})"
-            case o.ToIndex(inner):
+            case ops.ToIndex(inner):
                 return f"(i32.wrap_i64 {v(inner)})"
-            case o.ToWord(inner, optional):
+            case ops.ToWord(inner, optional):
                 return self._word(inner, optional)
-            case o.Select(test, then, otherwise):
+            case ops.Select(test, then, otherwise):
                 return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
-            case o.Call(function, arguments):
+            case ops.Call(function, arguments):
                 return self._call(function, [v(each) for each in arguments])
-            case o.Allocate(words):
+            case ops.Allocate(words):
                 return self._call("alloc", [v(words)])
             case _:
                 assert_never(value)
@@ -181,13 +181,13 @@ class _Writer:
         self._vars[name] = type_
         return f"${name}"
 
-    def _binary(self, operator: str, left: o.Value, right: o.Value) -> str:
+    def _binary(self, operator: str, left: ops.Value, right: ops.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
             return self._call(operator, [self._value(left), self._value(right)])
         word = {"mul": "mul", "div": "div_u", "mod": "rem_u"}.get(operator) or _BINARY[operator]
         return f"({left.rep}.{word} {self._value(left)} {self._value(right)})"
 
-    def _word(self, value: o.Value, optional: bool) -> str:
+    def _word(self, value: ops.Value, optional: bool) -> str:
         if fits(value):
             return f"(i32.wrap_i64 {self._value(value)})"
         self._vars[NUMBER] = "i64"

@@ -111,12 +111,12 @@ class Instance:
         function = self._exports[name]
         if not knows_unchecked():
             return partial(_ordinary, name, function, self._store)
-        from wasmtime import _bindings as c
+        from wasmtime import _bindings as bindings
 
         kind = function.type(self._store)
         parameters, results = [str(each) for each in kind.params], [str(each) for each in kind.results]
         size = max(1, len(parameters), len(results))
-        values = (c.wasmtime_val_raw_t * size)()
+        values = (bindings.wasmtime_val_raw_t * size)()
         trap = (ctypes.c_int64 * 1)()
         self._kept += (function, values, trap)
         context = ctypes.cast(self._store._context(), ctypes.c_void_p).value
@@ -127,7 +127,7 @@ class Instance:
         traps = memoryview(trap).cast("B").cast("q")
         words = memoryview(values).cast("B").cast("i")
         longs = memoryview(values).cast("B").cast("q")
-        step = ctypes.sizeof(c.wasmtime_val_raw_t)
+        step = ctypes.sizeof(bindings.wasmtime_val_raw_t)
         places = [
             (longs, number * step // 8) if rep == "i64" else (words, number * step // 4)
             for number, rep in enumerate(parameters)
@@ -136,10 +136,10 @@ class Instance:
 
         def fails(error: int | None) -> None:
             if traps[0]:
-                c.wasm_trap_delete(ctypes.cast(traps[0], ctypes.POINTER(c.wasm_trap_t)))
+                bindings.wasm_trap_delete(ctypes.cast(traps[0], ctypes.POINTER(bindings.wasm_trap_t)))
                 traps[0] = 0
             if error is not None:
-                c.wasmtime_error_delete(ctypes.cast(error, ctypes.POINTER(c.wasmtime_error_t)))
+                bindings.wasmtime_error_delete(ctypes.cast(error, ctypes.POINTER(bindings.wasmtime_error_t)))
             raise Trap(name)
 
         def many(*arguments: int) -> int:
@@ -183,12 +183,18 @@ def knows_unchecked() -> bool:
     """Return whether wasmtime's C function that calls without checks has the parameters that are known here. They
     are not part of what its Python package promises."""
     try:
-        from wasmtime import _bindings as c
+        from wasmtime import _bindings as bindings
 
-        called: Any = c._wasmtime_func_call_unchecked
-        known = [c.wasmtime_context_t, c.wasmtime_func_t, c.wasmtime_val_raw_t, None, ctypes.POINTER(c.wasm_trap_t)]
+        called: Any = bindings._wasmtime_func_call_unchecked
+        known = [
+            bindings.wasmtime_context_t,
+            bindings.wasmtime_func_t,
+            bindings.wasmtime_val_raw_t,
+            None,
+            ctypes.POINTER(bindings.wasm_trap_t),
+        ]
         wanted = [ctypes.c_size_t if each is None else ctypes.POINTER(each) for each in known]
-        return list(called.argtypes) == wanted and called.restype == ctypes.POINTER(c.wasmtime_error_t)
+        return list(called.argtypes) == wanted and called.restype == ctypes.POINTER(bindings.wasmtime_error_t)
     except (ImportError, AttributeError, TypeError):
         return False
 
@@ -196,9 +202,9 @@ def knows_unchecked() -> bool:
 @cache
 def _unchecked(long: bool) -> Callable[..., int | None]:
     """``wasmtime_func_call_unchecked``: context, function, values, how many, where a trap goes; gives an error."""
-    from wasmtime import _bindings as c
+    from wasmtime import _bindings as bindings
 
-    address = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
+    address = ctypes.cast(bindings._wasmtime_func_call_unchecked, ctypes.c_void_p).value
     assert address is not None
     kind = ctypes.CFUNCTYPE if long else ctypes.PYFUNCTYPE
     return kind(ctypes.c_void_p)(address)

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler import lower as l
+from interpreter.compiler import lower
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
@@ -241,7 +241,7 @@ class Compiled:
         found = self._decisions.get(index)
         if found is None:
             _, end = self.builder.decisions.asks[index]
-            assert isinstance(end, l.Asks)
+            assert isinstance(end, lower.Asks)
             types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
             sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
             found = self._decisions[index] = _Decision(self.builder.decisions.stride(index) * WORD, sizes, types)
@@ -389,7 +389,7 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
         for player in players:
             chosen: dict[int, str] = {}
             for index, (_, end) in builder.decisions.asks.items():
-                assert isinstance(end, l.Asks)
+                assert isinstance(end, lower.Asks)
                 if player.policy is None:
                     chosen[index] = builder.policies.random(index)
                 else:
