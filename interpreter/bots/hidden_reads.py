@@ -48,9 +48,9 @@ class Peeks:
                 value = state.cells[layout.base[name] + number]
                 if group.owner == "card":
                     holds = any(value) if isinstance(value, tuple) else value
-                    seen = machine.visible(state, number) if holds else None
+                    seen = machine.constants.visible(state, number) if holds else None
                 else:
-                    seen = machine.visible_in(state, value, group.type)
+                    seen = machine.constants.visible_in(state, value, group.type)
                 yield seen is not None and seat not in seen
 
 

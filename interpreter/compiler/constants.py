@@ -13,7 +13,7 @@ from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language import core
 from interpreter.language.model import Model
-from interpreter.language.types import BagType, IntType
+from interpreter.language.types import BagType, IntType, Type, cards_in
 from interpreter.language.walk import size
 
 if TYPE_CHECKING:
@@ -200,3 +200,13 @@ class Constants:
     """For each role the first seat that has it."""
     seen_by: dict[int, tuple[int, ...]]
     """Zones that not everyone sees, by cell: the seats that do."""
+
+    def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
+        """Return the seats that may know a card where it lies now; None: everyone."""
+        return None if card is None else self.seen_by.get(state.cells[self.layout.base["location"] + card])
+
+    def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:
+        """Return the seats that may know every card in a value; None: everyone."""
+        cards = cards_in(value, type_, self.model.records)
+        masks = [set(mask) for card in cards if (mask := self.visible(state, card)) is not None]
+        return tuple(sorted(set.intersection(*masks))) if masks else None

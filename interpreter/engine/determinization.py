@@ -266,7 +266,7 @@ class Worlds:
         """Cards that the seat sees, or is asked about, lay where they lay."""
         machine, records = game.machine, game.ruleset.model.records
         for card in range(len(game.ruleset.model.cards)):
-            if may_see(machine.visible(game.state, card), self.seat):
+            if may_see(machine.constants.visible(game.state, card), self.seat):
                 self.fixed.add(card)
         asked = game.decision_of(self.seat)
         if asked is None:

@@ -33,7 +33,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
                 hash(value)  # looks at every part of it
             except Unseen:
                 raise ValueError(f"`{text}` looks at what player {player} may not see") from None
-            if not may_see(table.machine.visible_in(state, value, node.type), player):
+            if not may_see(table.machine.constants.visible_in(state, value, node.type), player):
                 raise ValueError(f"`{text}` is a card that player {player} may not see")
             return (tuple(value) if isinstance(value, range) else value), node.type
     raise RulesetError(diagnostics)

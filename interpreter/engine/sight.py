@@ -142,7 +142,7 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
         found.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
-        if value is not None and not may_see(machine.visible_in(state, value, type_), player):
+        if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
             found[cell] = _UNSEEN
     return found
 

@@ -388,7 +388,9 @@ def _context(table: Table, state: State, player: int | None) -> dict[str, Json]:
     values = [value(state, env) for _, value in decision.site.context]
     types = [value.type for _, value in decision.site.ask.context]
     names = [name for name, _ in decision.site.context]
-    may = [may_see(table.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    may = [
+        may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
+    ]
     return _public(table, names, values, types, may)
 
 
@@ -401,7 +403,9 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
     env = decision.env
     values = [value(state, env) for _, value in decision.site.context]
     types = [value.type for _, value in decision.site.ask.context]
-    may = [may_see(table.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    may = [
+        may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
+    ]
     return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language)
 
 

@@ -158,7 +158,7 @@ class Space:
             game.machine.meter.refill()
             values = [value(game.state, env) for _, value in decision.site.context]
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
-                seen = may_see(game.machine.visible_in(game.state, value, part.type), seat)
+                seen = may_see(game.machine.constants.visible_in(game.state, value, part.type), seat)
                 found[part.first : part.first + part.width] = (
                     entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
                 )

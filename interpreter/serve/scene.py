@@ -112,7 +112,7 @@ class Scene:
         if not isinstance(value, Veil):
             hash(value)
             if has_cards(tree.type, self.model.records):
-                seen = self.game.machine.visible_in(self.game.state, value, tree.type)
+                seen = self.game.machine.constants.visible_in(self.game.state, value, tree.type)
                 if not may_see(seen, self.player):
                     raise Unseen
         return value
@@ -451,7 +451,9 @@ class Scene:
             try:
                 costs = self.value(each.costs, env, state)
                 if each.then:
-                    self.game.machine.procedure(self.model.rules[each.then].top.id)(state, (self.me, thing.value))
+                    self.game.machine.functions.procedure(self.model.rules[each.then].top.id)(
+                        state, (self.me, thing.value)
+                    )
                     state.forget()
                 total += costs
                 rows.append({"text": text, "costs": costs})

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
 
-from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
+from interpreter.compiler.constants import Constants, Env, Evaluate, Meter, RuleFailure
 from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
@@ -16,19 +15,16 @@ from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model
 
-if TYPE_CHECKING:
-    from interpreter.compiler.plain.evaluate import Evaluator
-
 __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 
 MAXIMUM_SUBSETS = 20_000
 
 
-def compiled(node: core.Builtin, expressions: Evaluator) -> Evaluate:
-    """The closure of a call. What goes in and comes out costs steps."""
-    row, game, meter, span = BUILTINS[node.name], expressions.constants, expressions.meter, node.span
+def compiled(node: core.Builtin, values: Sequence[Evaluate], game: Constants, meter: Meter) -> Evaluate:
+    """The closure of a call, from those of its arguments. What goes in and comes out costs steps."""
+    row, span = BUILTINS[node.name], node.span
     words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
-    arguments = [_argument(*each, expressions) for each in zip(words, node.arguments, strict=False)]
+    arguments = [_argument(word, value, game) for word, value in zip(words, values, strict=False)]
     function, or_none = implementation(node, game), node.or_none
     graph = _graph(game)
     always = row.steps if row.steps is not None else graph.node_count + len(graph.links)
@@ -53,14 +49,14 @@ def compiled(node: core.Builtin, expressions: Evaluator) -> Evaluate:
     return call
 
 
-def _argument(word: str, node: core.Expression, expressions: Evaluator) -> Evaluate:
+def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
     """The closure of an argument: of a track it gives that, and what lies there."""
-    given, tracks = expressions.compile(node), expressions.constants.tracks
     if word != "track":
-        return given
+        return value
+    tracks = game.tracks
 
     def track(state: State, env: Env) -> Value:
-        cell = given(state, env)
+        cell = value(state, env)
         return tracks[cell], _as_bag(state.cells[cell])
 
     return track

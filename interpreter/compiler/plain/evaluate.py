@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
     MAXIMUM_NUMBER,
     Caller,
+    Constants,
     Env,
     Evaluate,
+    Meter,
     RuleFailure,
     bounded,
     effort,
     grows,
     weight,
 )
+from interpreter.compiler.lower import Program
 from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
@@ -33,9 +36,6 @@ from interpreter.language.types import (
     Type,
     item_type,
 )
-
-if TYPE_CHECKING:
-    from interpreter.compiler.plain.machine import Machine
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 
@@ -54,11 +54,17 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 class Evaluator:
     """Closures of expressions."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.constants = machine.constants
-        self.base = machine.constants.layout.base
-        self.meter = machine.meter
+    def __init__(
+        self,
+        program: Program,
+        constants: Constants,
+        meter: Meter,
+        called: Callable[[str], Callable[[State, tuple[Value, ...]], Value]],
+    ) -> None:
+        self.program, self.constants, self.meter = program, constants, meter
+        self.base = constants.layout.base
+        self._called = called
+        """Return the function of a rule, by the id of its layer."""
         self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
         """By the identity of a tree that, and its closure."""
 
@@ -121,7 +127,9 @@ class Evaluator:
             case core.CallRule() | core.CallBase():
                 return self._call(node)
             case core.Builtin():
-                return builtins.compiled(node, self)
+                return builtins.compiled(
+                    node, [self.compile(each) for each in node.arguments], self.constants, self.meter
+                )
             case core.MakeRecord(fields):
                 return self._tuple(node, fields)
             case core.MakeList(items):
@@ -264,20 +272,17 @@ class Evaluator:
         return look
 
     def _call(self, node: core.CallRule | core.CallBase) -> Evaluate:
-        machine = self.machine
-        target = machine.program.target(node)
-        layer = machine.program.reach.procedures[target]
-        given = self.kept if layer.form == "does" else self.compile
+        target = self.program.target(node)
+        given = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
         arguments = tuple(given(argument) for argument in node.arguments)
-        called: Any = machine.procedure(target) if layer.form == "does" else machine.function(target)
-        span = node.span
+        called, span, layer_at = self._called(target), node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
             values = tuple([argument(state, env) for argument in arguments])
             try:
                 return called(state, values)
             except RuleFailure as failure:
-                caller = machine.program.layer_at(span)
+                caller = layer_at(span)
                 if caller is not None:
                     failure.chain.append(Caller(caller.spoken, span))
                 raise

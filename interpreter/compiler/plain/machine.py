@@ -15,27 +15,23 @@ from typing import TYPE_CHECKING, Any, assert_never
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler import lower
 from interpreter.compiler.constants import (
-    GOES_ON,
     MAXIMUM_PASSES,
     Caller,
     Constants,
     Env,
     Evaluate,
-    Meter,
     RuleFailure,
     Run,
     effort,
 )
-from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
-from interpreter.compiler.plain.perform import Performer
+from interpreter.compiler.plain.functions import Functions
 from interpreter.compiler.watches import Watch, with_matches
-from interpreter.kernel.chance import ChanceSource, Seeded
+from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.core import Option
-from interpreter.language.model import RuleLayer, StandingRule
-from interpreter.language.types import Type, cards_in
+from interpreter.language.model import StandingRule
 
 if TYPE_CHECKING:  # policies are checked where somebody plays by them
     from interpreter.language.policies import Policy
@@ -93,14 +89,14 @@ class Machine:
     constants: Constants
     resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
     """For a turn, phase and round the cells that go back to a value at its end."""
-    _functions: dict[str, Evaluate] = field(default_factory=dict)
-    _procedures: dict[str, Callable[[State, tuple[Value, ...]], Value]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.chance: ChanceSource = Seeded(0)
-        self.meter = Meter()
-        self.expressions = Evaluator(self)
-        self.steps = Performer(self)
+        self.functions = Functions(self.program, self.constants)
+        self.expressions, self.steps, self.meter = (
+            self.functions.expressions,
+            self.functions.steps,
+            self.functions.meter,
+        )
         base = self.constants.layout.base
         self.pending, self._settling = base["pending"], base["settling"]
         self._kept, self._phase, self._round = base["kept"], base["phase"], base["round"]
@@ -162,7 +158,7 @@ class Machine:
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase of a round, or stops."""
-        self.chance = chance
+        self.steps.chance = chance
         up: Any = self._frame("nothing")
         if then:
             self.constants.effects.put(state, self._round, number, None)
@@ -171,7 +167,7 @@ class Machine:
         self.run(state, chance, self._enter(procedure, (), up, state))
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
-        self.chance = chance
+        self.steps.chance = chance
         stretches, effects = self._stretches, self.constants.effects
         passes = 0
         self.meter.refill()
@@ -234,24 +230,12 @@ class Machine:
         else:
             failure.chain.append(Caller(rule.name, rule.span, "in the standing rule"))
 
-    def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
-        """The seats that may know a card where it lies now; nothing: everyone."""
-        if card is None:
-            return None
-        return self.constants.seen_by.get(state.cells[self.constants.layout.base["location"] + card])
-
-    def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:
-        """The seats that may know every card in a value; nothing: everyone."""
-        cards = cards_in(value, type_, self.constants.model.records)
-        masks = [set(mask) for card in cards if (mask := self.visible(state, card)) is not None]
-        return tuple(sorted(set.intersection(*masks))) if masks else None
-
     def visible_of_choice(
         self, state: State, option: OptionSite, context: Sequence[Value], values: Sequence[Value]
     ) -> tuple[tuple[int, ...] | None, ...]:
         """Return the seats that may know each value of a decision's context, and of a choice in it."""
         types = [*(value.type for _, value in option.ask.context), *(choice.type for choice in option.core.choices)]
-        return tuple(self.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
+        return tuple(self.constants.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
 
     # --- the frame of a game: set-up, rounds, phases
 
@@ -426,7 +410,7 @@ class Machine:
         """Begins a procedure; one that cannot suspend is run at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
-            value = self.procedure(procedure)(state, tuple(values))
+            value = self.functions.procedure(procedure)(state, tuple(values))
             return self._leave(up, value)
         if _depth(up) > MAXIMUM_DEPTH:
             raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")
@@ -439,88 +423,11 @@ class Machine:
             env[into] = value
         return index, env, further
 
-    def procedure(self, name: str) -> Callable[[State, tuple[Value, ...]], Value]:
-        """A procedure that cannot suspend, as one call."""
-        found = self._procedures.get(name)
-        if found is None:
-            self._procedures[name] = lambda state, values: self._procedures[name](state, values)
-            found = self._procedures[name] = self._whole(name)
-        return found
-
-    def _whole(self, name: str) -> Callable[[State, tuple[Value, ...]], Value]:
-        lowered = self.program.procedures[name]
-        assert lowered.steps is not None
-        run = self.steps.block(lowered.steps)
-        size = lowered.local_count
-        meter, span, each = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
-
-        def call(state: State, values: tuple[Value, ...]) -> Value:
-            meter.charge(each, span)
-            env: Env = [*values, *([None] * (size - len(values)))]
-            result = run(state, env)
-            return None if result is GOES_ON else result
-
-        return call
-
     def learn(self, policy: Policy) -> None:
         """From now on expressions can call the functions of a policy. Equal ones have equal ids."""
         known = self.program.reach.procedures
         for layer in policy.rules:
             known.setdefault(layer.id, layer)
-
-    def function(self, name: str) -> Evaluate:
-        """A function or verdict; what it gave is remembered until the next change."""
-        found = self._functions.get(name)
-        if found is None:
-            self._functions[name] = lambda state, values: self._functions[name](state, values)
-            found = self._functions[name] = self._function(name)
-        return found
-
-    def _function(self, name: str) -> Evaluate:
-        layer = self.program.reach.procedures[name]
-        when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
-        below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
-        body = self._function_body(layer)
-        size = layer.local_count
-        meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
-        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
-
-        def call(state: State, values: Any) -> Value:
-            for place, measure in long:
-                meter.charge(measure(values[place], span), span)
-            key = (name, *values)
-            memo = state.memo
-            if key in memo:
-                return memo[key]
-            meter.charge(each, span)
-            env: Env = [*values, *([None] * (size - len(values)))]
-            if when is not None and below is not None and not when(state, env):
-                found = below(state, values)
-            else:
-                found = body(state, env)
-            memo[key] = found
-            return found
-
-        return call
-
-    def _function_body(self, layer: RuleLayer) -> Evaluate:
-        if layer.form == "permits":
-            requirements = layer.requirements
-            lines = [(self.expressions.compile(line.test), line.bind) for line in requirements]
-
-            def permits(state: State, env: Env) -> Value:
-                for test, bind in lines:
-                    if bind is not None:
-                        env[bind] = test(state, env)
-                    elif not test(state, env):
-                        return False
-                return True
-
-            return permits
-        if isinstance(layer.body, tuple):
-            run = self.steps.block(layer.steps)
-            return lambda state, env: run(state, env)
-        return self.expressions.compile(layer.body)
 
     # --- stretches
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
@@ -17,14 +17,12 @@ from interpreter.compiler.constants import (
     effort,
     grows,
 )
-from interpreter.kernel.chance import ChanceError
+from interpreter.compiler.plain.evaluate import Evaluator
+from interpreter.kernel.chance import ChanceError, ChanceSource, Seeded
 from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
-
-if TYPE_CHECKING:
-    from interpreter.compiler.plain.machine import Machine
 
 __all__ = ["Performer"]
 
@@ -35,14 +33,16 @@ EFFECT = 4
 class Performer:
     """Closures of steps."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.effects = machine.constants.effects
-        self.meter = machine.meter
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+        self.constants, self.meter = expressions.constants, expressions.meter
+        self.effects = self.constants.effects
+        self.chance: ChanceSource = Seeded(0)
+        """Source of random outcomes of the game that is played now."""
 
     def kept(self, value: core.Expression) -> Evaluate:
         """A value that is going to be kept; of numbers only what is bounded."""
-        given = self.machine.expressions.compile(value)
+        given = self.expressions.compile(value)
         if not grows(value):
             return given
         return lambda state, env: bounded(given(state, env), value.span)
@@ -61,7 +61,7 @@ class Performer:
         return run
 
     def test(self, test: core.Test) -> Evaluate:
-        value = self.machine.expressions.compile(test.value)
+        value = self.expressions.compile(test.value)
         bind = test.bind
         if bind is None:
             return value
@@ -73,7 +73,7 @@ class Performer:
         return bound
 
     def compile(self, step: core.Step) -> Run:
-        compile_ = self.machine.expressions.compile
+        compile_ = self.expressions.compile
         match step:
             case core.SetLocal(index, value):
                 given = self.kept(value)
@@ -122,9 +122,9 @@ class Performer:
         return guarded
 
     def _effect(self, step: core.Step) -> Callable[[State, Env], None]:
-        compile_ = self.machine.expressions.compile
-        effects, span, machine = self.effects, step.span, self.machine
-        names = machine.constants.chance_names
+        compile_ = self.expressions.compile
+        effects, span = self.effects, step.span
+        names = self.constants.chance_names
         match step:
             case core.SetCell(cell, value):
                 where, given = compile_(cell), self.kept(value)
@@ -146,7 +146,7 @@ class Performer:
                 def shuffle(state: State, env: Env) -> None:
                     cell = shuffled(state, env)
                     self.meter.charge(1 + len(state.cells[cell]) // 4, span)
-                    effects.shuffle(state, cell, machine.chance, name, names[name], span)
+                    effects.shuffle(state, cell, self.chance, name, names[name], span)
 
                 return shuffle
             case core.Picks(index, items, name):
@@ -156,7 +156,7 @@ class Performer:
                     env[index] = effects.pick(
                         state,
                         tuple(picked(state, env)),
-                        machine.chance,
+                        self.chance,
                         name,
                         names[name],
                         span,
@@ -175,7 +175,7 @@ class Performer:
                 raise AssertionError(step)
 
     def _move_cards(self, step: core.MoveCards) -> Callable[[State, Env], None]:
-        compile_ = self.machine.expressions.compile
+        compile_ = self.expressions.compile
         cards, target = compile_(step.cards), compile_(step.target)
         single = isinstance(step.cards.type, CardType)
         effects, span, where = self.effects, step.span, step.where
@@ -194,10 +194,10 @@ class Performer:
 
     @property
     def _all_cards(self) -> int:
-        return len(self.machine.constants.model.cards)
+        return len(self.constants.model.cards)
 
     def _move_all(self, step: core.MoveAll) -> Callable[[State, Env], None]:
-        compile_ = self.machine.expressions.compile
+        compile_ = self.expressions.compile
         source, target = compile_(step.source), compile_(step.target)
         effects, span, where = self.effects, step.span, step.where
         if isinstance(step.source.type, TokenHolderType):
@@ -214,10 +214,10 @@ class Performer:
         )
 
     def _move_piece(self, step: core.MovePiece) -> Callable[[State, Env], None]:
-        compile_ = self.machine.expressions.compile
+        compile_ = self.expressions.compile
         number, source, target = compile_(step.number), compile_(step.source), compile_(step.target)
-        effects, span, layout = self.effects, step.span, self.machine.constants.layout
-        pieces = len(self.machine.constants.pieces)
+        effects, span, layout = self.effects, step.span, self.constants.layout
+        pieces = len(self.constants.pieces)
         if isinstance(step.target.type, PlaceType):
 
             def place(state: State, env: Env) -> None:
@@ -239,9 +239,9 @@ class Performer:
         )
 
     def _note(self, event: str, arguments: tuple[core.Expression, ...], span: Span) -> Callable[[State, Env], None]:
-        values = tuple(self.machine.expressions.compile(argument) for argument in arguments)
+        values = tuple(self.expressions.compile(argument) for argument in arguments)
         types = tuple(argument.type for argument in arguments)
-        effects, visible = self.effects, self.machine.visible_in
+        effects, visible = self.effects, self.constants.visible_in
 
         def note(state: State, env: Env) -> None:
             given = tuple([value(state, env) for value in values])
@@ -251,8 +251,8 @@ class Performer:
         return note
 
     def _iterate(self, step: core.Iterate) -> Run:
-        items = self.machine.expressions.items(step.items)
-        test = self.machine.expressions.compile(step.test) if step.test is not None else None
+        items = self.expressions.items(step.items)
+        test = self.expressions.compile(step.test) if step.test is not None else None
         body, variable = self.block(step.body), step.variable
         meter, span, each = self.meter, step.span, effort(step.test, step.body)
 
@@ -269,8 +269,8 @@ class Performer:
         return iterate
 
     def _repeat(self, step: core.Repeat) -> Run:
-        test, body = self.machine.expressions.compile(step.test), self.block(step.body)
-        bound = self.machine.expressions.compile(step.bound) if step.bound is not None else None
+        test, body = self.expressions.compile(step.test), self.block(step.body)
+        bound = self.expressions.compile(step.bound) if step.bound is not None else None
 
         meter, each = self.meter, effort(step.test, step.bound, step.body)
 

@@ -1,0 +1,111 @@
+"""Functions of the plain form: each rule that cannot suspend becomes one call, made when something first calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interpreter.compiler.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
+from interpreter.compiler.lower import Program
+from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
+from interpreter.compiler.plain.perform import Performer
+from interpreter.kernel.state import State, Value
+from interpreter.language.model import RuleLayer
+
+__all__ = ["Called", "Functions"]
+
+Called = Callable[[State, tuple[Value, ...]], Value]
+"""A rule as a function of the state and its arguments."""
+
+
+class Functions:
+    """The functions and procedures of a program, by the ids of their layers."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.program, self.meter = program, Meter()
+        self.expressions = Evaluator(program, constants, self.meter, self.called)
+        self.steps = Performer(self.expressions)
+        self._functions: dict[str, Called] = {}
+        self._procedures: dict[str, Called] = {}
+
+    def called(self, target: str) -> Called:
+        """Return a function or procedure, by the id of its layer."""
+        layer = self.program.reach.procedures[target]
+        return self.procedure(target) if layer.form == "does" else self.function(target)
+
+    def procedure(self, name: str) -> Called:
+        """Return a procedure that cannot suspend, as one call."""
+        found = self._procedures.get(name)
+        if found is None:
+            self._procedures[name] = lambda state, values: self._procedures[name](state, values)
+            found = self._procedures[name] = self._whole(name)
+        return found
+
+    def _whole(self, name: str) -> Called:
+        lowered = self.program.procedures[name]
+        assert lowered.steps is not None
+        run = self.steps.block(lowered.steps)
+        size = lowered.local_count
+        meter, span, each = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
+
+        def call(state: State, values: tuple[Value, ...]) -> Value:
+            meter.charge(each, span)
+            env: Env = [*values, *([None] * (size - len(values)))]
+            result = run(state, env)
+            return None if result is GOES_ON else result
+
+        return call
+
+    def function(self, name: str) -> Called:
+        """Return a function or verdict; its results are cached until the state changes."""
+        found = self._functions.get(name)
+        if found is None:
+            self._functions[name] = lambda state, values: self._functions[name](state, values)
+            found = self._functions[name] = self._function(name)
+        return found
+
+    def _function(self, name: str) -> Called:
+        layer = self.program.reach.procedures[name]
+        when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
+        below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
+        body = self._function_body(layer)
+        size = layer.local_count
+        meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
+        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
+
+        def call(state: State, values: Any) -> Value:
+            for place, measure in long:
+                meter.charge(measure(values[place], span), span)
+            key = (name, *values)
+            memo = state.memo
+            if key in memo:
+                return memo[key]
+            meter.charge(each, span)
+            env: Env = [*values, *([None] * (size - len(values)))]
+            if when is not None and below is not None and not when(state, env):
+                found = below(state, values)
+            else:
+                found = body(state, env)
+            memo[key] = found
+            return found
+
+        return call
+
+    def _function_body(self, layer: RuleLayer) -> Evaluate:
+        if layer.form == "permits":
+            requirements = layer.requirements
+            lines = [(self.expressions.compile(line.test), line.bind) for line in requirements]
+
+            def permits(state: State, env: Env) -> Value:
+                for test, bind in lines:
+                    if bind is not None:
+                        env[bind] = test(state, env)
+                    elif not test(state, env):
+                        return False
+                return True
+
+            return permits
+        if isinstance(layer.body, tuple):
+            run = self.steps.block(layer.steps)
+            return lambda state, env: run(state, env)
+        return self.expressions.compile(layer.body)
