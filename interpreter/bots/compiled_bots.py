@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.uniform import RandomBot
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine, Peeks
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.turn import Peeks
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.engine.rules import Rules
 from interpreter.language.policies import Policy

@@ -13,7 +13,7 @@ from interpreter.bots.hidden_reads import Peeks, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
-from interpreter.compiler.wasm.compiled_machine import Peeks as Watched
+from interpreter.compiler.wasm.turn import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game

@@ -8,8 +8,9 @@ from typing import overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
-from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Turn
+from interpreter.compiler.plain.machine import AskSite, Code, OptionSite
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.turn import Turn
 from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Frame, State, Value

@@ -15,7 +15,7 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
-from interpreter.compiler.wasm.whole_games import BOT_STREAM
+from interpreter.compiler.wasm.whole_layout import BOT_STREAM
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import Names

@@ -16,7 +16,8 @@ from interpreter.bots.compiled_bots import wanted
 from interpreter.bots.player import Bot
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.compiler.wasm.whole_games import MEASURED, MOST_GAMES, Facts, Games, Whole
+from interpreter.compiler.wasm.whole_games import MEASURED, Facts, Games, Whole
+from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.play.match import MAXIMUM_DECISIONS, Match

@@ -12,7 +12,8 @@ from typing import TypedDict
 
 from interpreter.base.plain_data import Value
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, SUMMED, TABLE, Facts, Games, Head, wanted
+from interpreter.compiler.wasm.whole_games import SUMMED, Facts, Games, Head
+from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.language.model import Measure
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, WholeGames

@@ -11,10 +11,11 @@ from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import module
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine, Player
+from interpreter.compiler.wasm.turn import Player
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
+from interpreter.kernel.state import State
 from interpreter.play.game_records import Difference, Recorder, keep, play_again, read_kept
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
@@ -44,9 +45,9 @@ def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPa
     made: list[tuple[str, ...]] = []
     make = module._made
 
-    def counted(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
+    def counted(first: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
         made.append(tuple(player.policy.name for player in players if player.policy is not None))
-        return make(machine, builder, players)
+        return make(first, builder, players)
 
     monkeypatch.setattr(module, "_made", counted)
     monkeypatch.setenv("REGELWERK_CACHE", "off")

@@ -14,7 +14,7 @@ import pytest
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compare.counterfactual import changes_of, continuations, forked
-from interpreter.compiler.wasm import whole_games as whole
+from interpreter.compiler.wasm import whole_layout as layout
 from interpreter.compiler.wasm.whole_games import Games
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
@@ -159,12 +159,12 @@ def totals_of(ruleset: Ruleset, bots: str, games: int) -> dict[str, Any]:
     return without_time(summed_up(ruleset, [bots] * 2, totals))
 
 
-@pytest.mark.parametrize("room", [100, 400, whole.MOST_KNOWN])
+@pytest.mark.parametrize("room", [100, 400, layout.MOST_KNOWN])
 def test_sums_are_those_of_the_rows(
     measured: Ruleset, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether there is room in the module for those of no game, of some, or of all."""
-    monkeypatch.setattr(whole, "MOST_KNOWN", room)
+    monkeypatch.setattr(layout, "MOST_KNOWN", room)
     monkeypatch.setenv("REGELWERK_CACHE", "off")
     rows = rows_of(measured, "random", 60, plain=False, players=2)
     assert totals_of(small_game(tmp_path), "random", 60) == told(measured, "random,random", rows)

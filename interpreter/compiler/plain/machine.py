@@ -22,6 +22,7 @@ from interpreter.compiler.constants import (
     Evaluate,
     RuleFailure,
     Run,
+    check_records,
     effort,
 )
 from interpreter.compiler.plain.functions import Functions
@@ -36,9 +37,14 @@ from interpreter.language.model import StandingRule
 if TYPE_CHECKING:  # policies are checked where somebody plays by them
     from interpreter.language.policies import Policy
 
-__all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
+__all__ = ["AskSite", "Code", "Machine", "OptionSite", "RuleFailure"]
 
 MAXIMUM_DEPTH = 200
+REPLAY_TIMES = 50
+"""Factor of the step limit where choices of a module are made again."""
+
+Code = tuple[int, tuple[Value, ...]]
+"""An option as the machine lists it: the alternative's number at its decision, and its values."""
 
 SPECIALS = (
     *("start", "settle", "round_start", "next_phase", "phase_over", "phase_kept", "phase_done"),
@@ -165,6 +171,22 @@ class Machine:
             self.constants.effects.put(state, self._phase, self.constants.model.phases.index(then) - 1, None)
             up = self._frame("next_phase")
         self.run(state, chance, self._enter(procedure, (), up, state))
+
+    def replay(self, state: State, chance: ChanceSource, choices: Sequence[Code | None]) -> None:
+        """Make choices again that a module has made; None is the set-up.
+
+        A module counts steps in its own way, so the step limit is higher here. A log that is too long is a failure.
+        """
+        self.meter.times = REPLAY_TIMES
+        try:
+            for choice in choices:
+                check_records(len(state.log), None)
+                if choice is None:
+                    Machine.start(self, state, chance)
+                else:
+                    Machine.take(self, state, chance, *choice)
+        finally:
+            self.meter.times = 1
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
         self.steps.chance = chance

@@ -14,9 +14,10 @@ from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
+from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.compiler.wasm.whole_games import Areas, reserve, whole_text
+from interpreter.compiler.wasm.whole_layout import Areas, reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
@@ -24,7 +25,6 @@ FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
 OPTIONS_WORDS = 256 * 1024
 ARENA_WORDS = 4 * 1024 * 1024
-PAGE = 64 * 1024
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
 """The size of the cache of distances, unless the graph is so large that the fewest slots take more."""

@@ -9,14 +9,15 @@ plain form makes that choice and says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure, check_records
-from interpreter.compiler.plain.machine import Machine
+from interpreter.compiler.plain.machine import Code, Machine
+from interpreter.compiler.wasm.turn import Keeper, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
@@ -29,60 +30,13 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "Turn", "kept_as"]
-
-Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number at its decision, and its values."""
-
-Peeks = Callable[[str], Sequence[str] | None]
-"""For the name of a decision the groups of cells by which a policy may see what its seat may not: see
-:meth:`interpreter.compiler.build.policy_functions.Policies.choosing`."""
+__all__ = ["CompiledMachine"]
 
 PATIENCE = 0.6
 """So many seconds of play in the plain form pay for a module; one that is kept from another process is used at once."""
 
-AGAIN = 50
-"""So many times the steps of one decision may the plain form take for what the module has done before."""
-
 MOST_POLICIES = 12
 """So many policies may a module hold; a further one chooses in the plain form."""
-
-
-def kept_as(players: Iterable[str]) -> str:
-    """The name under which a module with such policies is kept."""
-    return "module " + ", ".join(sorted(players))
-
-
-class Keeper(Protocol):
-    """Keeps modules of one table between runs."""
-
-    def has(self, what: str) -> bool: ...
-
-    def kept(self, what: str) -> bytes | None: ...
-
-    def keep(self, what: str, data: bytes) -> None: ...
-
-
-@dataclass(slots=True, eq=False)
-class Turn:
-    """Position of a game: the stretch that asks, the seat that decides and, if its bot was asked ahead, what that chose
-    and how many numbers it drew. Equal reports of a module are one object."""
-
-    index: int
-    seat: int
-    code: Code | None = field(default=None, repr=False)
-    drawn: int = field(default=0, repr=False)
-    option: Any = field(default=None, repr=False)
-    """What the choice is called outside, as soon as somebody has called it so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """A policy as a module holds it. ``peeks`` say what it may not look at; without them it may look at all."""
-
-    policy: Policy | None
-    key: str
-    peeks: Peeks | None
 
 
 @dataclass(eq=False)
@@ -106,6 +60,8 @@ class CompiledMachine(Machine):
     """Policies with which there is no module."""
     _keys: dict[int, tuple[Policy, str]] = field(default_factory=dict)
     """By the identity of a policy that and its key."""
+    _whole: Whole | None = None
+    """Plays whole games in the module."""
     _none: bool = False
     """Whether there can be no module."""
 
@@ -124,10 +80,13 @@ class CompiledMachine(Machine):
         """Makes the module now, with all policies that are known. Where there is none with those that are new, they
         stay outside for good. None where it cannot be made at all."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
+        from interpreter.compiler.wasm.whole_games import Whole
 
         before = self.compiled
         try:
-            self.compiled = Compiled.of(self, tuple(self._players.values()))
+            assert self.first is not None
+            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, tuple(self._players.values()))
+            self._whole = Whole(self.compiled)
         except Unavailable:
             fresh = [key for key in self._players if before is None or key not in before.players]
             if fresh:
@@ -170,7 +129,9 @@ class CompiledMachine(Machine):
             state.leave()
             home = None
         if home is None and (module := self.module) is not None:
-            home = module.enter(state, chance)
+            from interpreter.compiler.wasm.resident import enter
+
+            home = enter(module, state, chance)
         return home
 
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
@@ -184,7 +145,9 @@ class CompiledMachine(Machine):
         module = self.module if type(chance) is Seeded else None
         if module is not None and self.first is not None and state.cells == self.first.cells:
             assert type(chance) is Seeded
-            if module.begin(state, chance):
+            from interpreter.compiler.wasm.resident import begin
+
+            if begin(module, state, chance):
                 return
             self.bailouts += 1
         self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))
@@ -232,20 +195,6 @@ class CompiledMachine(Machine):
             return do()
         finally:
             self.patience -= perf_counter() - before
-
-    def play_again(self, state: State, chance: ChanceSource, choices: Sequence[Code | None]) -> None:
-        """Makes choices again in the plain form; none is the set-up. The module counts steps in its own way: what it
-        has done is not stopped here, but a log that is too long is a failure."""
-        self.meter.times = AGAIN
-        try:
-            for code in choices:
-                check_records(len(state.log), None)
-                if code is None:
-                    super().start(state, chance)
-                else:
-                    super().take(state, chance, *code)
-        finally:
-            self.meter.times = 1
 
     def undo(self, state: State) -> bool:
         """Back to the last decision; false where the state knows of none."""
@@ -347,7 +296,8 @@ class CompiledMachine(Machine):
             module = self.compile()
         if module is None or not module.players.keys() >= {*keys}:
             return None
-        return module.whole, [module.players[key] for key in keys]
+        assert self._whole is not None
+        return self._whole, [module.players[key] for key in keys]
 
     def _knows(self, wanted: Mapping[str, tuple[Policy | None, Peeks | None]]) -> bool:
         """Policies by their keys are known from now on, and come into the next module; false where one is refused, or

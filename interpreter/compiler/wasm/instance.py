@@ -15,9 +15,20 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-from interpreter.compiler.wasm.assemble import PAGE
+__all__ = [
+    "PAGE",
+    "Instance",
+    "Invalid",
+    "Trap",
+    "compiled",
+    "is_available",
+    "knows_unchecked",
+    "serialised",
+    "text_to_binary",
+]
 
-__all__ = ["Instance", "Invalid", "Trap", "compiled", "is_available", "knows_unchecked", "serialised", "text_to_binary"]
+PAGE = 64 * 1024
+"""Bytes of a page of WebAssembly memory."""
 
 
 class Trap(Exception):

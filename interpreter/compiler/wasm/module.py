@@ -6,26 +6,28 @@ import marshal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from interpreter.compiler import lower
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.compiled_machine import Turn, kept_as
-from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.kernel.chance import Draws, Seeded
+from interpreter.compiler.wasm.instance import (
+    Instance,
+    Invalid,
+    Trap,
+    compiled,
+    is_available,
+    serialised,
+    text_to_binary,
+)
+from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
+from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
-
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Player
-    from interpreter.compiler.wasm.instance import Instance
-    from interpreter.compiler.wasm.resident import Resident
 
 __all__ = ["Compiled", "Unavailable"]
 
@@ -69,10 +71,19 @@ class Ahead:
     used: int
 
 
+class Loaded(Protocol):
+    """A state that can lie in the module's memory; ``data`` is the state while it does not."""
+
+    data: bytes | None
+
+    def put_away(self) -> None:
+        """Save the state: another one takes its place."""
+
+
 class Compiled:
     """One module in memory, with the state that is played on."""
 
-    def __init__(self, machine: CompiledMachine, builder: ModuleBuilder, made: Made, instance: Instance) -> None:
+    def __init__(self, machine: Machine, builder: ModuleBuilder, made: Made, instance: Instance) -> None:
         self.machine, self.builder = machine, builder
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
@@ -83,7 +94,7 @@ class Compiled:
             setattr(self, f"_{name}", instance.function(name))
         self.step = instance.function("step")
         self._options = made.addresses["options"]
-        self.current: Resident | None = None
+        self.current: Loaded | None = None
         """The state that lies in memory."""
         turn, size = made.addresses["turn"]
         self.report = self._bytes[turn : turn + size]
@@ -109,31 +120,30 @@ class Compiled:
     _ask_ahead: Any
     _take_back: Any
 
-    @cached_property
-    def whole(self) -> Whole:
-        """Plays whole games."""
-        return Whole(self)
-
     # --- making
 
     @classmethod
-    def of(cls, machine: CompiledMachine, players: tuple[Player, ...]) -> Compiled:
-        """The module of a table with such policies. Raises :class:`Unavailable`."""
-        from interpreter.compiler.wasm.instance import Instance, Invalid, is_available
+    def of(
+        cls, machine: Machine, first: State, texts: dict[str, int], keeper: Keeper | None, players: tuple[Player, ...]
+    ) -> Compiled:
+        """Return the module of a table with these policies, from the keeper or compiled now.
 
+        ``first`` is the state that games begin with, ``texts`` are the numbers of texts in all modules of the table,
+        to which those of this one are added. Raises :class:`Unavailable`.
+        """
         if not is_available():
             raise Unavailable("wasmtime cannot be imported")
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        texts = builder.shapes.texts = machine.texts  # states go from one module of a table to another
+        builder.shapes.texts = texts  # states go from one module of a table to another
         what = kept_as(player.key for player in players)
-        made, instance = _kept(machine, what), None
+        made, instance = _kept(keeper, what), None
         if made is not None and all(texts.get(text, number) == number for text, number in made.texts.items()):
             with suppress(Invalid):  # it is of another version of wasmtime: it is made anew
                 instance = Instance(made.code)
         if made is None or instance is None:
-            made = _made(machine, builder, players)
-            if machine.keeper is not None:
-                machine.keeper.keep(what, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
+            made = _made(first, builder, players)
+            if keeper is not None:
+                keeper.keep(what, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
             instance = Instance(made.code)
         texts.update(made.texts)
         return cls(machine, builder, made, instance)
@@ -147,42 +157,16 @@ class Compiled:
 
     # --- states
 
-    def enter(self, state: State, chance: Seeded) -> Resident | None:
-        """A state that lives in lists comes here; none where it does not fit."""
-        from interpreter.compiler.wasm.resident import Resident
-
-        if state.frame is None or type(state.log) is not list:  # somebody listens to what is logged
-            return None
-        try:
-            data = self.codec.encode(state, chance.seed)
-        except Unsupported:
-            return None
-        origin = State(state.cells, state.frame)
-        origin.log = state.log
-        home = Resident(self, origin, data, chance)
-        state.settle(home)
-        return home
-
-    def begin(self, state: State, chance: Seeded) -> bool:
-        """Begins a game; false where the module gives up."""
-        from interpreter.compiler.wasm.resident import Resident
-
-        if type(state.log) is not list:
-            return False
+    def begin(self, seed: int) -> bool:
+        """Begin a game in memory; return False if the module traps."""
         self.leave()
         try:
-            self._start(signed(chance.seed))
+            self._start(signed(seed))
         except Trap:
             return False
-        origin = State(state.cells, state.frame)
-        origin.log = state.log
-        home = Resident(self, origin, None, chance)
-        home.since.append(None)
-        state.settle(home)
-        self.current = home
         return True
 
-    def load(self, home: Resident) -> None:
+    def load(self, home: Loaded) -> None:
         """The state lies in memory then."""
         current = self.current
         if current is home:
@@ -205,7 +189,7 @@ class Compiled:
         self._words[undone // WORD] = 0
         return found
 
-    def forget_past(self, home: Resident) -> None:
+    def forget_past(self, home: Loaded) -> None:
         """A state does not go back to those before it."""
         if self.current is home:
             self._words[self.addresses["undo"][0] // WORD] = 0
@@ -225,7 +209,7 @@ class Compiled:
         at = SEED * WORD - STATE
         return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
 
-    def drop(self, home: Resident) -> None:
+    def drop(self, home: Loaded) -> None:
         """Forget the state in memory."""
         if self.current is home:
             self.current = None
@@ -369,8 +353,8 @@ class Compiled:
         return self._code(record, decision)
 
 
-def _kept(machine: CompiledMachine, what: str) -> Made | None:
-    data = machine.keeper.kept(what) if machine.keeper is not None else None
+def _kept(keeper: Keeper | None, what: str) -> Made | None:
+    data = keeper.kept(what) if keeper is not None else None
     if data is None:
         return None
     try:
@@ -379,12 +363,9 @@ def _kept(machine: CompiledMachine, what: str) -> Made | None:
         return None
 
 
-def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
-    from interpreter.compiler.wasm.instance import Invalid, compiled, serialised, text_to_binary
-
-    assert machine.first is not None
+def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
     try:
-        first = Codec(builder).encode(machine.first, 0)
+        first = Codec(builder).encode(first_state, 0)
         bots: list[Mapping[int, str]] = []
         for player in players:
             chosen: dict[int, str] = {}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
+from interpreter.compiler.wasm.module import Compiled
+from interpreter.compiler.wasm.turn import Turn
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.compiled_machine import Code, Turn
-    from interpreter.compiler.wasm.module import Compiled
-
-__all__ = ["Resident"]
+__all__ = ["Resident", "begin", "enter"]
 
 MOST_SNAPSHOTS = 600
 """So many states before choices are kept as bytes."""
@@ -77,7 +75,7 @@ class Resident:
     def _fetch_log(self, state: State) -> None:
         """The choices are made again in the plain form. What was fetched before stays the same object."""
         origin = self.origin if isinstance(self.origin, State) else self.built.codec.decode(self.origin)
-        self.built.machine.play_again(origin, self.chance, self.since)
+        self.built.machine.replay(origin, self.chance, self.since)
         self.origin, self.known, self.since = origin, len(origin.log), []
         self.past.clear()
         self.loaded = 0
@@ -243,3 +241,34 @@ class Resident:
             return None
         self.heeded = True
         return code
+
+
+def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
+    """Move a state in lists into a module; return None if it does not fit."""
+    if state.frame is None or type(state.log) is not list:  # somebody listens to what is logged
+        return None
+    try:
+        data = module.codec.encode(state, chance.seed)
+    except Unsupported:
+        return None
+    home = Resident(module, _logged(state), data, chance)
+    state.settle(home)
+    return home
+
+
+def begin(module: Compiled, state: State, chance: Seeded) -> bool:
+    """Begin a game in a module; return False if the module traps."""
+    if type(state.log) is not list or not module.begin(chance.seed):
+        return False
+    home = Resident(module, _logged(state), None, chance)
+    home.since.append(None)
+    state.settle(home)
+    module.current = home
+    return True
+
+
+def _logged(state: State) -> State:
+    """Another state with the same cells, frame and log."""
+    origin = State(state.cells, state.frame)
+    origin.log = state.log
+    return origin

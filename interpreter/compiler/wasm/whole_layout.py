@@ -1,0 +1,150 @@
+"""Layout of whole games in a module: the areas of memory, and the functions by hand that fill them.
+
+A *record* is a number that was taken, with a key (:mod:`interpreter.compiler.build.measure_functions`) and its value. A
+*sum* is what many games come to under a key: see :data:`interpreter.compiler.wasm.whole_games.Head`.
+"""
+
+from __future__ import annotations
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.measure_functions import MEASURE, ROUND, ROUND_BITS, key_parts
+from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves
+from interpreter.compiler.wasm.runtime import written
+from interpreter.kernel.chance import name_hash
+from interpreter.language.model import Measure
+
+__all__ = [
+    "BOT_STREAM",
+    "CURVE",
+    "ENTRY",
+    "FINAL",
+    "KIND",
+    "LONG",
+    "MET",
+    "MOST_GAMES",
+    "ROW",
+    "TABLE",
+    "Areas",
+    "places",
+    "reserve",
+    "wanted",
+    "whole_text",
+]
+
+LONG = 8
+RECORDS, RECORD = 32 * 1024, 16
+HASH_BITS = 14
+MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 8 * LONG
+MOST_GAMES = 1_024
+"""So many games are played in one call at most."""
+ROW = 24
+"""The bytes of a row before its places: the seed, how many decisions, how many free ones, the round."""
+
+CURVE, FINAL, TABLE, MET = range(4)
+"""The kinds of sums: what was taken last (or in all) of a thing in a round; in a game; each time that it happened, or
+in all in a game where it sums; and in how many games a thing was met at all, whosever it is."""
+KIND = 62
+
+BOT_STREAM = "bot seat {}"
+"""The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
+
+
+def wanted(measure: Measure) -> tuple[bool, bool, bool]:
+    """Return the sums that a summary needs of a measure: by round, at the end, by subject of an event."""
+    keys = len(measure.keys)
+    final = "end of game" in measure.when and (keys == 0 or (keys == 1 and measure.seat is not None))
+    return measure.recurs, final, measure.event is not None or not (measure.recurs or final)
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """Addresses of what whole games need."""
+
+    records: int
+    rows: int
+    slots: int
+    entries: int
+    met: int
+    plans: int
+    hashes: int
+    players: int
+    """Four words: the number of bots, of games that are over, where the records end, and the number of sums."""
+
+
+def places(builder: ModuleBuilder) -> tuple[int, int, int]:
+    """Return the layout of a row: where the ranks begin, their length, and the length of the row."""
+    seats = len(builder.constants.seats)
+    ranks, width = (ROW + seats * WORD + LONG - 1) // LONG * LONG, len(builder.constants.model.ranking) * LONG
+    return ranks, width, ranks + seats * width
+
+
+def reserve(builder: ModuleBuilder) -> Areas:
+    """Makes room in memory, and says there what becomes of each measure."""
+    memory, model = builder.memory, builder.constants.model
+    seats = len(builder.constants.seats)
+    plans = []
+    for measure in model.measures:
+        curve, final, table = wanted(measure)
+        mask = (1 << MEASURE + 8) - 1
+        try:
+            parts = key_parts(builder.shapes, measure)
+        except Unsupported:  # it fails where it is taken
+            parts = ()
+        if parts and measure.seat is not None:
+            mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
+        flags = curve | final << 1 | table << 2 | measure.sums << 3 | (measure.seat is not None) << 4
+        plans += [flags, 0, *halves(mask)]
+    hashes = [half for seat in range(seats) for half in halves(name_hash(BOT_STREAM.format(seat)))]
+    return Areas(
+        memory.reserve_long(RECORDS * RECORD // LONG),
+        memory.reserve_long(MOST_GAMES * places(builder)[2] // LONG),
+        memory.reserve(1 << HASH_BITS),
+        memory.reserve_long(MOST_KNOWN * ENTRY // LONG),
+        memory.reserve(MOST_KNOWN),
+        memory.words([*plans, 0, 0]),
+        memory.words([*hashes, 0, 0]),
+        memory.reserve_long(2),
+    )
+
+
+def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) -> str:
+    """The functions as WebAssembly text. ``numbers`` are those of the driver."""
+    seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
+    ranks, rank_bytes, row_bytes = places(builder)
+    return written("whole.wat").format(
+        **numbers,
+        records=areas.records,
+        records_limit=areas.records + RECORDS * RECORD,
+        rows=areas.rows,
+        row_bytes=row_bytes,
+        places=ROW,
+        ranks=ranks,
+        rank_bytes=rank_bytes,
+        counting=sum(1 << seat for seat, counted in enumerate(counts) if counted),
+        slots=areas.slots,
+        slots_bytes=WORD << HASH_BITS,
+        entries=areas.entries,
+        met=areas.met,
+        plans=areas.plans,
+        hashes=areas.hashes,
+        players=areas.players,
+        hash_shift=64 - HASH_BITS,
+        hash_mask=(1 << HASH_BITS) - 1,
+        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners stand where the round does
+        none=NO_NUMBER,
+        greatest=2**63 - 1,
+        smallest=-(2**63),
+        round=ROUND,
+        measure=MEASURE,
+        no_round=(1 << 64) - 1 - ((1 << ROUND_BITS) - 1 << ROUND),
+        curve=1,
+        final=2,
+        table=4,
+        sums=8,
+        owned=16,
+        kind_1=FINAL << KIND,
+        kind_2=TABLE << KIND,
+        kind_3=MET << KIND,
+        round_cell=builder.memory.groups["round"].address,
+    )
