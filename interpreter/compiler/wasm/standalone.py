@@ -1,4 +1,4 @@
-"""A module that plays without the interpreter: the module of a table with the interface of ``docs/wasm.md``."""
+"""Modules that play without the interpreter: the module of a table with the interface of ``docs/wasm.md``."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ EXPORTS = {
     "place": ("(seat: i32) -> i32", "the place of a seat as the game stands; 0: it does not count"),
     "key": ("(seat: i32, key: i32) -> i64", "a key of the ranking of a seat"),
 }
-"""What a module exports beside its ``memory``, with parameters and result, and what it is for."""
+"""Exports of a module besides its ``memory``: signature and purpose."""
 UNDO_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class StandaloneModule:
-    """The text of a module, and where things lie in its memory. ``undo``: how many choices can be taken back."""
+    """Text and memory plan of a standalone module. ``undo``: maximum number of choices that can be undone."""
 
     text: str
     plan: Plan
@@ -47,7 +47,7 @@ class StandaloneModule:
 
 
 def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams: Sequence[int]) -> StandaloneModule:
-    """The module. ``streams``: for each seat the hash of the name of the stream from which its bot draws."""
+    """Build the module. ``streams`` has for each seat the hash of the name of its bot's stream."""
     memory = builder.memory
     faces = Standalone(builder)
     own = dict(faces.functions())

@@ -1,7 +1,7 @@
-"""Whole games in a module: what is called, and what comes back of games: rows, numbers that were measured, sums.
+"""Whole games in a module: calls, and their results as rows, records and sums.
 
-The functions are written by hand in ``whole.wat``. A *record* is a number that was taken, with a key
-(:mod:`interpreter.compiler.build.measure_functions`) and its value. A *sum* is what many games come to under a key: see
+The functions are written by hand in ``whole.wat``. A *record* is one measured number with a key
+(:mod:`interpreter.compiler.build.measure_functions`). A *sum* aggregates the records of many games under a key: see
 :data:`Head`.
 """
 
@@ -47,23 +47,27 @@ RECORDS, RECORD = 32 * 1024, 16
 HASH_BITS = 14
 MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 8 * LONG
 MOST_GAMES = 1_024
-"""So many games are played in one call at most."""
+"""Maximum number of games in one call."""
 ROW = 24
-"""The bytes of a row before its places: the seed, how many decisions, how many free ones, the round."""
+"""Size of a row before its places, in bytes: the seed, the number of decisions, of free decisions, the round."""
 
 CURVE, FINAL, TABLE, MET = range(4)
-"""The kinds of sums: what was taken last (or in all) of a thing in a round; in a game; each time that it happened, or
-in all in a game where it sums; and in how many games a thing was met at all, whosever it is."""
+"""Kinds of sums.
+
+``CURVE``: the last value (or total) for a thing in a round. ``FINAL``: the same for a game. ``TABLE``: each record, or
+the total for a game if the measure sums. ``MET``: in how many games a thing occurred, for any owner.
+"""
 KIND = 62
 
 Head = tuple[int, str, int, tuple[Any, ...]]
-"""What a sum is of: the kind, the measure, the round (of a table whose things belong to seats: the seats that won, a
-bit for each), and the thing."""
+"""Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
+is a bit mask of the winners.
+"""
 
 GAMES_ALONE, MEASURED, SUMMED = range(3)
-"""What is asked of games: that they are played, that they are measured too, that what is measured is summed up."""
+"""Modes of playing games: without measurements, with records, with records and sums."""
 BOT_STREAM = "bot seat {}"
-"""The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
+"""Name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
 
 
 def wanted(measure: Measure) -> tuple[bool, bool, bool]:
@@ -75,7 +79,7 @@ def wanted(measure: Measure) -> tuple[bool, bool, bool]:
 
 @frozen(frozen=True, slots=True)
 class Areas:
-    """Addresses of what whole games need."""
+    """Addresses of the memory of whole games."""
 
     records: int
     rows: int
@@ -85,7 +89,7 @@ class Areas:
     plans: int
     hashes: int
     players: int
-    """Four words: the number of bots, of games that are over, where the records end, and the number of sums."""
+    """Four words: the number of bots, of finished games, the end of the records, and the number of sums."""
 
 
 def _places(builder: ModuleBuilder) -> tuple[int, int, int]:
@@ -96,7 +100,7 @@ def _places(builder: ModuleBuilder) -> tuple[int, int, int]:
 
 
 def reserve(builder: ModuleBuilder) -> Areas:
-    """Makes room in memory, and says there what becomes of each measure."""
+    """Reserve memory, and write the plan of each measure there."""
     memory, model = builder.memory, builder.constants.model
     seats = len(builder.constants.seats)
     plans = []
@@ -105,7 +109,7 @@ def reserve(builder: ModuleBuilder) -> Areas:
         mask = (1 << MEASURE + 8) - 1
         try:
             parts = key_parts(builder.shapes, measure)
-        except Unsupported:  # it fails where it is taken
+        except Unsupported:  # the failure is reported when it is measured
             parts = ()
         if parts and measure.seat is not None:
             mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
@@ -125,7 +129,7 @@ def reserve(builder: ModuleBuilder) -> Areas:
 
 
 def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) -> str:
-    """The functions as WebAssembly text. ``numbers`` are those of the driver."""
+    """Return the functions as WebAssembly text. ``numbers`` are the placeholders of the driver."""
     seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
     ranks, rank_bytes, row_bytes = _places(builder)
     return written("whole.wat").format(
@@ -147,7 +151,7 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         players=areas.players,
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
-        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners stand where the round does
+        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners are stored in the bits of the round
         none=NO_NUMBER,
         greatest=2**63 - 1,
         smallest=-(2**63),
@@ -166,13 +170,16 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
     )
 
 
-# --- what comes back
+# --- results
 
 
 @dataclass(eq=False)
 class Facts:
-    """Layout of records and sums. ``parts`` has for each measure what stands in its keys: where, how many bits, what
-    stands for 0, and the public name of each value (none: it is its own)."""
+    """Layout of records and sums.
+
+    ``parts`` has the parts of each measure's keys: shift, mask, the value that 0 stands for, and the public name of
+    each value (None: the value itself).
+    """
 
     names: tuple[str, ...]
     parts: tuple[tuple[tuple[int, int, int, tuple[object, ...] | None], ...], ...]
@@ -183,20 +190,20 @@ class Facts:
 
     def of(self, measure: int, thing: int) -> tuple[object, ...]:
         """Return the subjects of a number by their public names."""
-        found: list[object] = []
+        subjects: list[object] = []
         for shift, mask, low, names in self.parts[measure]:
             digit = thing >> shift & mask
             if names is None:
-                found.append(None if digit == 0 else digit + low)
+                subjects.append(None if digit == 0 else digit + low)
             else:
-                found.append(names[digit])
-        return tuple(found)
+                subjects.append(names[digit])
+        return tuple(subjects)
 
     def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
-        """Each number that was taken: the measure, the round, what of, and it."""
+        """Return all records: the measure, the round, the subjects and the value."""
         words = memoryview(data).cast("q")
         of: dict[int, tuple[object, ...]] = {}
-        found = []
+        records = []
         for at in range(0, len(words), 2):
             key, value = words[at], words[at + 1]
             measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
@@ -204,30 +211,32 @@ class Facts:
             things = of.get(thing)
             if things is None:
                 things = of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            found.append((measure, round_, things, None if value == NO_NUMBER else value))
-        return found
+            records.append((measure, round_, things, None if value == NO_NUMBER else value))
+        return records
 
     def head(self, key: int) -> Head:
         """Return the subjects of the sum under a key."""
-        found = self._heads.get(key)
-        if found is None:
+        head = self._heads.get(key)
+        if head is None:
             kind, measure = key >> KIND & 3, key >> MEASURE & 255
             round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
-            found = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
-        return found
+            head = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
+        return head
 
 
 @frozen(frozen=True, slots=True)
 class Playout:
-    """Result of a playout: the ranking keys of the seats; none if it took too long."""
+    """Result of a playout: the ranking keys of the seats, or None if it hit the limit of decisions."""
 
     keys: tuple[tuple[int, ...], ...] | None
 
 
 @dataclass(slots=True)
 class Games:
-    """Games that were played whole, one after another: lists with something of each. ``keys`` rank a seat, one list for
-    each. ``sums`` are those of all games but, where ``is_left_out``, the last."""
+    """Whole games in parallel lists.
+
+    ``keys`` has for each seat its ranking keys. ``sums`` aggregate all games, except the last if ``is_left_out``.
+    """
 
     decisions: list[int]
     free: list[int]
@@ -241,14 +250,13 @@ class Games:
         return len(self.decisions)
 
     def totals(self) -> Iterator[tuple[int, int, int, int, int, int]]:
-        """The sums: the key, how often it was met, how many numbers there were, what they come to, the least and the
-        greatest."""
+        """Return the sums: key, number of games, number of values, total, minimum and maximum."""
         words = self.sums
         return zip(words[::8], *(words[at::8] for at in range(3, 8)), strict=True)
 
 
 class Whole:
-    """Plays whole games in a module, with the same bots as long as nobody seats others."""
+    """Plays whole games in a module. The bots stay seated between calls."""
 
     def __init__(self, built: Compiled) -> None:
         self.built = built
@@ -265,7 +273,7 @@ class Whole:
         self._seated: tuple[int, ...] = ()
 
     def seat(self, bots: Sequence[int]) -> None:
-        """Puts bots on the first seats; no other one may decide."""
+        """Put bots on the first seats; no other seat may decide."""
         if self._seated != tuple(bots):
             for seat, bot in enumerate(bots):
                 self._seat(seat, bot, 0)
@@ -273,8 +281,10 @@ class Whole:
             self._seated = tuple(bots)
 
     def games(self, seeds: Sequence[int], bots: Sequence[int], limit: int, what: int = MEASURED) -> Games:
-        """A game for each of these seeds, up to one that the module gives up or, where sums are wanted, one that has no
-        room in them. At most :data:`MOST_GAMES`."""
+        """Play a game for each of these seeds, at most :data:`MOST_GAMES`.
+
+        Stop before a game in which the module traps or, with sums, for which there is no room.
+        """
         self.built.leave()
         self.seat(bots)
         first = self.areas.rows // LONG
@@ -283,7 +293,7 @@ class Whole:
         return self._played(lambda: self._games(len(seeds), limit, what))
 
     def rest(self, data: bytes, seed: int, bots: Sequence[int], limit: int) -> Games:
-        """The rest of a game from a state, by bots whose streams begin with a seed."""
+        """Play the rest of a game from a state, by bots whose streams begin with a seed."""
         self._lay(data, bots)
         return self._played(lambda: self._rest(signed(seed), limit))
 
@@ -312,11 +322,11 @@ class Whole:
 
     @property
     def records(self) -> bytes:
-        """The numbers that were taken in the last game."""
+        """The records of the last game."""
         return self._bytes[self.areas.records : self._words[self._out + 2]].tobytes()
 
     def _lay(self, data: bytes, bots: Sequence[int]) -> None:
-        """A state lies in memory that nobody else plays on."""
+        """Load a state into memory that belongs to no game of the machine."""
         self.built.leave()
         self.built.restore(data)
         self.seat(bots)
@@ -328,8 +338,8 @@ class Whole:
         return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
-        """A choice is made in a state, and bots that draw from one stream play on to the end of the game. None where
-        the module gives up."""
+        """Apply a choice to a state, then let bots that share one stream play to the end. Return None if the module
+        traps."""
         from interpreter.compiler.wasm.instance import Trap
 
         self._lay(data, bots)
@@ -342,7 +352,7 @@ class Whole:
         return Playout(self.keys() if decisions < limit else None)
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
-        """Return the layout of the keys of a measure; nothing if it takes no subjects."""
+        """Return the layout of the keys of a measure; empty if its subjects cannot be encoded."""
         try:
             return key_parts(self.built.builder.shapes, measure)
         except Unsupported:
