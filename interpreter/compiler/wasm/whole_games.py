@@ -250,7 +250,7 @@ class Games:
         return len(self.decisions)
 
     def totals(self) -> Iterator[tuple[int, int, int, int, int, int]]:
-        """Return the sums: key, number of games, number of values, total, minimum and maximum."""
+        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum."""
         words = self.sums
         return zip(words[::8], *(words[at::8] for at in range(3, 8)), strict=True)
 
