@@ -98,7 +98,7 @@ class RuleFailure(Exception):
 def check_records(number: int, span: Span | None) -> None:
     """Fail if the log has too many records."""
     if number > MAXIMUM_RECORDS:
-        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", span, "R002")
+        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} records in the log of this game", span, "R002")
 
 
 class Meter:
@@ -121,7 +121,7 @@ class Meter:
     def charge(self, steps: int, span: Span | None) -> None:
         self.left -= steps
         if self.left < 0:
-            raise RuleFailure(f"this takes more than {MAXIMUM_STEPS:,} steps without asking anybody", span, "R002")
+            raise RuleFailure(f"this takes more than {MAXIMUM_STEPS:,} steps without a decision", span, "R002")
 
 
 def effort(*trees: object) -> int:

@@ -261,7 +261,7 @@ def _check_functions_pure(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         facts = reach.all[name]
         if layer.form != "does" and (facts.suspends or facts.events):
             yield Diagnostic(
-                "E701", f"`{layer.rule}` is a function, but reaches something that changes the game", layer.span
+                "E701", f"`{layer.rule}` is a function, but it or a rule that it calls changes the game", layer.span
             )
 
 
@@ -272,8 +272,10 @@ def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         for node in descendants(layer.body):
             if isinstance(node, core.Repeat) and node.bound is None and not _asks(model, node.body, asking):
                 silent = list(_silent(model, reach, node.body, asking))
-                notes = (Note(f"where this layer answers, `{each.rule}` asks nobody", each.span) for each in silent)
-                message = "this loop may ask nobody" if silent else "this loop asks nobody"
+                notes = (
+                    Note(f"if this layer of `{each.rule}` runs, the loop never asks", each.span) for each in silent
+                )
+                message = "this loop may never ask a player" if silent else "this loop never asks a player"
                 yield Diagnostic(
                     "E706",
                     f"{message}, so it needs a bound",
@@ -406,7 +408,7 @@ def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
         if read and group.start is not None:
             names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
-            message = f"the start of `{group.name}` reads the state ({names})"
+            message = f"the initial value of `{group.name}` reads the state ({names})"
             yield Diagnostic("E710", message, group.start.span, help="give it its value in the procedure of `setup`")
 
 
@@ -425,7 +427,7 @@ def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
         ready = [name for name in left if all(called in depth for called in calls[name] if called in calls)]
         depth.update(dict.fromkeys(ready, 0))
     name = next(name for name in calls if name not in depth)
-    message = f"`{reach.procedures[name].rule}` calls rules that call rules, more than {MAXIMUM_CALLS} deep"
+    message = f"`{reach.procedures[name].rule}` starts a chain of more than {MAXIMUM_CALLS} calls"
     yield Diagnostic("E711", message, reach.procedures[name].span)
 
 

@@ -107,7 +107,7 @@ class Builtins:
         if self.shapes.is_scalar(self.shapes.item(items.type)):
             return b.call("without", x.value(items), b.word(x.value(item), True))
         place = b.kept(self._place_of(item, items))
-        b.fail_if(b.is_none(place, INT), "what is removed is not in the list")
+        b.fail_if(b.is_none(place, INT), "the item to remove is not in the list")
         return b.call("without_place", x.value(items), ops.ToIndex(place))
 
     def _place_of(self, item: core.Expression, items: core.Expression) -> ops.Value:

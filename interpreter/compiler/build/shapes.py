@@ -183,7 +183,7 @@ class Shapes:
 
 
 def signed(number: int, bits: int = 64) -> int:
-    """Return a number as a signed integer of so many bits, modulo overflow."""
+    """Wrap a number to a signed integer of ``bits`` bits."""
     number &= (1 << bits) - 1
     return number - (1 << bits) if number >> bits - 1 else number
 

@@ -74,7 +74,7 @@ def _as_bag(value: Value) -> Value:
 
 def _without(items: Value, item: Value) -> Value:
     if item not in items:
-        raise ValueError("what is removed is not in the list")
+        raise ValueError("the item to remove is not in the list")
     at = items.index(item)
     return items[:at] + items[at + 1 :]
 

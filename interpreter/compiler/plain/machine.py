@@ -180,7 +180,7 @@ class Machine:
                 passes += 1
                 if passes > MAXIMUM_PASSES:
                     place = self._place(state, index)
-                    raise RuleFailure("this goes on and on without asking anybody", place, "R002")
+                    raise RuleFailure("this never reaches a decision", place, "R002")
                 steps, end, _ = stretches[index]
                 for step in steps:
                     step(state, env)
@@ -551,7 +551,7 @@ class Machine:
         def count(state: State, env: Env, up: Any) -> Going | None:
             env[loop.hidden] += 1
             if env[loop.hidden] > bound(state, env):
-                raise RuleFailure(f"this loop went on for more than {bound(state, env)} times", loop.span)
+                raise RuleFailure(f"this loop exceeded its bound of {bound(state, env)}", loop.span)
             return then, env, up
 
         return count

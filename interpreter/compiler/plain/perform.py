@@ -283,9 +283,9 @@ class Performer:
                 passes += 1
                 meter.charge(cost, step.span)
                 if passes > limit:
-                    raise RuleFailure(f"this loop went on for more than {limit} times", step.span)
+                    raise RuleFailure(f"this loop exceeded its bound of {limit}", step.span)
                 if passes > MAXIMUM_PASSES:
-                    raise RuleFailure("this goes on and on without asking anybody", step.span, "R002")
+                    raise RuleFailure("this never reaches a decision", step.span, "R002")
                 result = body(state, env)
                 if result is not GOES_ON:
                     return result
