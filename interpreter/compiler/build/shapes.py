@@ -2,8 +2,8 @@
 
 In a register a number is an ``i64`` and everything else an ``i32``. A list, bag or record in a register is its address:
 
-- a list is a word with its length, then a word for each item (an item that is a list, bag or record is its address); -
-a bag is a word for each kind; a record or room a word for each field.
+- a list is a word with its length, then a word for each item (an item that is a list, bag or record is its address);
+- a bag is a word for each kind; a record or room a word for each field.
 
 In a cell of the state, or a local of a frame, the same value is stored inline, without addresses. This *kept* form
 reserves room for the maximum number of items. If nothing inside is an address, both forms are equal, and reading needs
