@@ -107,7 +107,7 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
     "max": lambda *numbers: max(numbers),
     "min of list": lambda numbers: min(numbers, default=None),
     "max of list": lambda numbers: max(numbers, default=None),
-    "sum of bags": lambda found, empty: tuple(map(sum, zip(empty, *found, strict=True))),
+    "sum of bags": lambda bags_, empty: tuple(map(sum, zip(empty, *bags_, strict=True))),
     "set of list": lambda items: tuple(sorted(set(items))),
     "cards of piles": lambda piles: tuple([card for pile in piles for card in pile]),
     "room": lambda kinds, number: (kinds, number),

@@ -128,7 +128,7 @@ class Evaluator:
                 return self._call(node)
             case core.Builtin():
                 return builtins.compiled(
-                    node, [self.compile(each) for each in node.arguments], self.constants, self.meter
+                    node, [self.compile(argument) for argument in node.arguments], self.constants, self.meter
                 )
             case core.MakeRecord(fields):
                 return self._tuple(node, fields)
@@ -174,14 +174,14 @@ class Evaluator:
                 return self._kind_test(node)
             case core.Select() | core.Fold() | core.Search() | core.Order():
                 return Loops(self).compile(node)
-            case core.Noted(value, what, found):
-                return self._noted(self.compile(value), what, found)
+            case core.Noted(value, name, names):
+                return self._noted(self.compile(value), name, names)
             case _:
                 assert_never(node)
 
-    def _noted(self, value: Evaluate, what: str, found: set[str]) -> Evaluate:
+    def _noted(self, value: Evaluate, name: str, names: set[str]) -> Evaluate:
         def noted(state: State, env: Env) -> Value:
-            found.add(what)
+            names.add(name)
             return value(state, env)
 
         return noted
