@@ -331,7 +331,7 @@ def _leads_to(model: Model, body: object) -> frozenset[str] | None:
 
 
 def _silent(model: Model, reach: Reach, body: tuple[core.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
-    """Yield the layers below a loop that ask nobody although another layer of the same rule asks."""
+    """Yield the layers that a loop calls and that never ask, although another layer of the same rule asks."""
     calls = [target_of(model, node) for node in descendants(body) if isinstance(node, core.CallRule | core.CallBase)]
     for name in calls:
         layer = reach.procedures.get(name)

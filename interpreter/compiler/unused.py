@@ -41,8 +41,8 @@ def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
     front.update(model.rules[name].top.id for name in named if name in model.rules)
     front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
     front.update(rule.procedure for rule in model.standing.values())
-    taking = {each.then for panel in model.panels for each in panel.sums}
-    front.update(model.rules[name].top.id for name in taking if name in model.rules)
+    takers = {total.then for panel in model.panels for total in panel.sums}
+    front.update(model.rules[name].top.id for name in takers if name in model.rules)
     live: set[str] = set()
     while front:
         name = front.pop()

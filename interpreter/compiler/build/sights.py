@@ -1,4 +1,4 @@
-"""Visibility as functions of a module: may a seat see a cell, a card where it lies, a value that names cards?"""
+"""Visibility as functions of a module: tests of whether a seat may see a cell, a card, or a value that names cards."""
 
 from __future__ import annotations
 

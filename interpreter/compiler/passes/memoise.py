@@ -254,7 +254,7 @@ class _Builder:
         self.function, self.arguments = table.function, tuple(ops.Get(var) for var in table.function.parameters)
         memory = context.memory
         self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
-        """Whether each entry has a dirty bit of its own."""
+        """True if each entry has a dirty bit of its own."""
         self.entries = memory.reserve_long(table.entries)
         self.kept = memory.reserve(table.entries * self.memo.words)
 

@@ -35,7 +35,9 @@ Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the number of the alternative, and its values."""
 
 Peeks = Callable[[str], Sequence[str] | None]
-"""For the name of a decision, the groups of cells that a policy may read although they are hidden from its seat: see
+"""Function from a decision to the groups of cells through which a policy might read hidden information.
+
+The module traps if a card in them is hidden from the policy's seat, and always if the result is None: see
 :meth:`interpreter.compiler.build.policy_functions.Policies.choosing`.
 """
 
@@ -82,7 +84,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A policy in a module. ``peeks`` limits the hidden information that it may read; None: no limit."""
+    """A policy in a module. ``peeks`` finds reads of hidden information, which trap; without it, all reads are allowed."""
 
     policy: Policy | None
     key: str
@@ -342,8 +344,8 @@ class CompiledMachine(Machine):
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
         """Return the number of a policy in the module, which is recompiled with it if necessary.
 
-        None as policy is the random bot. Return None if there is no module, or no room for the policy. ``peeks`` limits
-        the hidden information that the policy may read; None: no limit.
+        None as policy is the random bot. Return None if there is no module, or no room for the policy. ``peeks`` finds
+        reads of hidden information, which trap; without it, all reads are allowed.
         """
         key = self._key(policy, peeks)
         module = self.module

@@ -173,5 +173,5 @@ def _written(tree: Tree) -> str:
 
 @cache
 def inliner(text: str) -> Inliner:
-    """The inliner of a text; it takes some time to make."""
+    """Return the inliner of a text. It is cached, since parsing takes time."""
     return Inliner(text)
