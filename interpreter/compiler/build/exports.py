@@ -87,7 +87,7 @@ class Standalone(Sights):
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 self._copy(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, offset)), field)
 
-        return self.module.made(name, (AT, INTO), None, build, f"copies the words that count: {type_}")
+        return self.module.made(name, (AT, INTO), None, build, f"copies the live words: {type_}")
 
     def _cell(self, b: FunctionBuilder, group: CellGroup, number: ops.Value) -> None:
         place = b.times(number, group.stride)
@@ -128,7 +128,7 @@ class Standalone(Sights):
             size = ops.Binary("sub", ops.Get(end), ops.Constant(self.buffer))
             b.add(ops.Return(ops.Binary("shr", size, ops.Constant(2))))
 
-        return self.module.made("copied", (), "i32", build, "copies all that counts of a state")
+        return self.module.made("copied", (), "i32", build, "copies the live words of the state")
 
     def _frame(self, b: FunctionBuilder, frame: ops.Var, end: ops.Var) -> None:
         """Copy a frame: the stretch to resume, the local for a result, the locals."""
@@ -180,7 +180,7 @@ class Standalone(Sights):
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
 
-        return self.module.made("seen", (WHO,), None, build, "copies what a seat may see")
+        return self.module.made("seen", (WHO,), None, build, "copies the cells that a seat may see")
 
     def _seen_of(self, b: FunctionBuilder, name: str, group: CellGroup) -> None:
         declared = self.model.groups.get(name)
@@ -245,4 +245,4 @@ class Standalone(Sights):
 
     def _over(self) -> ops.Function:
         over = ops.Load(ZERO, self.memory.groups["over"].address, "i32", "over")
-        return self.module.made("is_over", (), "i32", lambda b: b.add(ops.Return(over)), "whether the game is over")
+        return self.module.made("is_over", (), "i32", lambda b: b.add(ops.Return(over)), "true if the game is over")

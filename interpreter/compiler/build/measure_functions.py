@@ -61,7 +61,7 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
         parts.append(KeyPart(key.type, shift, bits, low))
         shift += bits
     if shift > OF_BITS:
-        raise Unsupported("a measure by so many things")
+        raise Unsupported("a measure with too many subjects")
     return tuple(parts)
 
 

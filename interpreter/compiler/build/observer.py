@@ -75,7 +75,7 @@ class Observer(Sights):
             for part in self.vector.cells():
                 self._cells(b, part)
 
-        return self.module.made("observe", (SEAT, ACTOR, INTO), None, build, "writes what a seat sees as a vector")
+        return self.module.made("observe", (SEAT, ACTOR, INTO), None, build, "writes the observation of a seat")
 
     def _fill(self, b: FunctionBuilder, into: ops.Value, value: int, words: int) -> None:
         if words <= FEW:
@@ -120,7 +120,7 @@ class Observer(Sights):
                 b.add(ops.If(self._hides(b, room, part.type), tuple(covered), tuple(shown)))
 
         return self.module.request(
-            name, lambda: self.module.made(name, (FRAME, SEAT, INTO), None, build, "writes what is asked about")
+            name, lambda: self.module.made(name, (FRAME, SEAT, INTO), None, build, "writes the context of a decision")
         )
 
     # --- cells

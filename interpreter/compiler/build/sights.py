@@ -57,7 +57,7 @@ class Sights:
             b.add(ops.Return(self._may_see(b, cell)))
 
         return self.module.request(
-            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "whether a card is seen")
+            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "true if a seat sees a card")
         )
 
     def _hides(self, b: FunctionBuilder, at: ops.Value, type_: Type) -> ops.Value:
@@ -85,4 +85,4 @@ class Sights:
                     b.add(ops.If(self._hides(b, b.kept(b.plus(at, offset)), field), (ops.Return(ONE),)))
             b.add(ops.Return(ZERO))
 
-        return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")
+        return self.module.made(name, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")

@@ -70,7 +70,7 @@ class Values:
                 b.add(ops.If(ops.Not(test), (ops.Return(ZERO),)))
             b.add(ops.Return(ONE))
 
-        return self.module.made(name, (left, right), "i32", build, f"whether two values are equal: {type_}")
+        return self.module.made(name, (left, right), "i32", build, f"true if two values are equal: {type_}")
 
     def _unpack(self, name: str, type_: Type) -> ops.Function:
         kept = ops.Var("kept", "i32")
@@ -102,7 +102,7 @@ class Values:
                 b.add(ops.Store(slot, WORD, b.word(value, item.optional)))
             b.add(ops.Return(target))
 
-        return self.module.made(name, (kept,), "i32", build, f"a kept value in the arena: {type_}")
+        return self.module.made(name, (kept,), "i32", build, f"decodes a kept value: {type_}")
 
     def _pack(self, name: str, type_: Type) -> ops.Function:
         kept, source = ops.Var("kept", "i32"), ops.Var("value", "i32")
@@ -130,7 +130,7 @@ class Values:
                 place = ops.Binary("add", at, b.times(number, shapes.words(item) * WORD))
                 b.store(place, WORD, ops.Load(item_at, WORD, shapes.rep(item)), item)
 
-        return self.module.made(name, (kept, source), None, build, f"the kept form of a value: {type_}")
+        return self.module.made(name, (kept, source), None, build, f"encodes a value in its kept form: {type_}")
 
     def _own(self, name: str, type_: Type) -> ops.Function:
         source = ops.Var("value", "i32")
@@ -162,7 +162,7 @@ class Values:
                         b.add(ops.Store(made, i * WORD, copied(b, ops.Load(made, i * WORD), field)))
             b.add(ops.Return(made))
 
-        return self.module.made(name, (source,), "i32", build, f"a copy: {type_}")
+        return self.module.made(name, (source,), "i32", build, f"copies a value: {type_}")
 
     # --- dealt lengths
 

@@ -268,7 +268,7 @@ class _Builder:
 
     def functions(self) -> Iterator[ops.Function]:
         function = self.function
-        yield replace(function, body=tuple(self._look()), about=f"{function.about}, kept")
+        yield replace(function, body=tuple(self._look()), about=f"{function.about}, memoised")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
         yield ops.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)

@@ -84,7 +84,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A policy in a module. ``peeks`` finds reads of hidden information, which trap; without it, all reads are allowed."""
+    """A policy in a module. ``peeks`` finds reads of hidden information, which trap; None: all reads are allowed."""
 
     policy: Policy | None
     key: str
