@@ -1,1 +1,1 @@
-"""From checked trees to something that runs."""
+"""From checked trees to running code: lowering, the plain form and the WebAssembly compiler."""

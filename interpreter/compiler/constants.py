@@ -46,26 +46,26 @@ Evaluate = Callable[[State, Env], Value]
 Run = Callable[[State, Env], Any]
 
 GOES_ON = object()
-"""What a step gives that does not return."""
+"""Result of a step that does not return from its procedure."""
 
 MAXIMUM_PASSES = 200_000
-"""So many stretches, or passes of a loop, without asking anybody are taken for an endless loop."""
+"""Number of stretches or loop passes without a decision that counts as an endless loop."""
 
 MAXIMUM_NUMBER = 10**18
-"""Numbers that are kept are smaller than this, on either side of 0."""
+"""Stored numbers must be smaller than this in absolute value."""
 
 MAXIMUM_WEIGHT = 100_000
-"""So many numbers may one value hold, with all lists, records and bags in it."""
+"""Maximum number of numbers in one value, including all nested lists, records and bags."""
 
 MAXIMUM_RECORDS = 1_000_000
-"""So many changes, events and choices may the log of one game hold."""
+"""Maximum number of changes, events and choices in the log of one game."""
 
 MAXIMUM_STEPS = 500_000
-"""So much work may be done for one decision: see :class:`Meter`."""
+"""Budget of steps for one decision; see :class:`Meter`."""
 
 
 class Caller(NamedTuple):
-    """Caller of a failed rule, and the position that it had reached."""
+    """Caller of a failed rule, and its position."""
 
     rule: str
     span: Span
@@ -76,9 +76,9 @@ class Caller(NamedTuple):
 
 
 class RuleFailure(Exception):
-    """A rule could not go on: why, at which place, and what called it or is it, the innermost first.
+    """A rule failed: the reason, the position, and the chain of callers, innermost first.
 
-    ``code`` names a page of ``docs/errors``: R001, or R002 where rules would go on without end.
+    ``code`` names a page of ``docs/errors``: R001, or R002 for rules that would never end.
     """
 
     def __init__(self, message: str, span: Span | None, code: str = "R001") -> None:
@@ -96,16 +96,16 @@ class RuleFailure(Exception):
 
 
 def check_records(number: int, span: Span | None) -> None:
-    """A log of so many records is not too long."""
+    """Fail if the log has too many records."""
     if number > MAXIMUM_RECORDS:
-        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", span, "R002")
+        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} records in the log of this game", span, "R002")
 
 
 class Meter:
-    """Counts the work that is done for one decision, so that no ruleset can make it last for ever.
+    """Counts the work for one decision, so that no ruleset can run for ever.
 
-    A step is an item that is looked through, a call, an item of a list that is made, each with as much more as what is
-    worked out for it is long (see :func:`effort`). What fills memory costs steps too.
+    An item that is examined, a call and an item of a new list each cost one step, plus the size of the expressions that
+    are evaluated for it (see :func:`effort`). Allocated memory costs steps too.
     """
 
     __slots__ = ("left", "times")
@@ -113,7 +113,7 @@ class Meter:
     def __init__(self) -> None:
         self.left = MAXIMUM_STEPS
         self.times = 1
-        """So many times as much is allowed now: what was done before is done again without being stopped."""
+        """Factor on the budget. A replay raises it, so that choices that were possible before are not refused."""
 
     def refill(self) -> None:
         self.left = MAXIMUM_STEPS * self.times
@@ -121,16 +121,16 @@ class Meter:
     def charge(self, steps: int, span: Span | None) -> None:
         self.left -= steps
         if self.left < 0:
-            raise RuleFailure(f"this takes more than {MAXIMUM_STEPS:,} steps without asking anybody", span, "R002")
+            raise RuleFailure(f"this takes more than {MAXIMUM_STEPS:,} steps without a decision", span, "R002")
 
 
 def effort(*trees: object) -> int:
-    """The steps that it costs to work out some trees once, without the loops and calls in them."""
+    """Return the cost in steps of evaluating some trees once, without the loops and calls in them."""
     return 1 + size(trees) // 16
 
 
 def grows(node: core.Expression) -> bool:
-    """Return whether a number is worked out here, not taken from where it is kept already."""
+    """Return whether an expression computes a new number instead of reading a stored one."""
     return isinstance(node.type, IntType | BagType) and not isinstance(
         node,
         core.Const
@@ -145,14 +145,14 @@ def grows(node: core.Expression) -> bool:
 
 
 def bounded(number: Value, span: Span) -> Value:
-    """A number, or a bag of them, that may be kept."""
+    """Return a number, or a bag of numbers, unchanged; fail if it is too large to be stored."""
     if not is_bounded(number):
         raise RuleFailure("a number of more than 18 digits", span)
     return number
 
 
 def is_bounded(number: Value) -> bool:
-    """Return whether a number, or each of a bag, may be kept."""
+    """Return whether a number, or each number of a bag, is small enough to be stored."""
     for part in number if type(number) is tuple else (number,):
         if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
             return False
@@ -161,21 +161,21 @@ def is_bounded(number: Value) -> bool:
 
 def weight(value: Value, span: Span) -> int:
     """Return the total number of numbers in a value; fail if there are too many."""
-    found = numbers_in(value)
-    if found > MAXIMUM_WEIGHT:
+    total = numbers_in(value)
+    if total > MAXIMUM_WEIGHT:
         raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
-    return found
+    return total
 
 
 def numbers_in(value: Value) -> int:
     """Count the numbers in a value, with repetitions, up to the limit."""
-    found = 0
+    total = 0
     open_values = [value]
-    while open_values and found <= MAXIMUM_WEIGHT:
+    while open_values and total <= MAXIMUM_WEIGHT:
         inner = open_values.pop()
-        found += len(inner)
+        total += len(inner)
         open_values.extend(part for part in inner if type(part) is tuple)
-    return found
+    return total
 
 
 @dataclass(frozen=True)
@@ -197,12 +197,12 @@ class Constants:
     pieces: tuple[str, ...]
     chance_names: dict[str, int]
     role_seats: dict[str, int]
-    """For each role the first seat that has it."""
+    """The first seat of each role."""
     seen_by: dict[int, tuple[int, ...]]
-    """Zones that not everyone sees, by cell: the seats that do."""
+    """Zones that not everyone sees, by cell: the seats that see them."""
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
-        """Return the seats that may know a card where it lies now; None: everyone."""
+        """Return the seats that may know a card in its present zone; None: everyone."""
         return None if card is None else self.seen_by.get(state.cells[self.layout.base["location"] + card])
 
     def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:

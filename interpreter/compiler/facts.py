@@ -1,4 +1,4 @@
-"""Facts about procedures, their own and transitive; ``reach.py`` computes them. ``reach.py`` finds it out."""
+"""Facts about procedures, their own and transitive; ``reach.py`` computes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Facts", "Reach", "target_of"]
 
 @dataclass
 class Facts:
-    """Of one procedure or function, without what it calls."""
+    """Facts of one procedure or function, without those of the rules it calls."""
 
     calls: set[str] = field(default_factory=set)
     reads: set[str] = field(default_factory=set)
@@ -27,7 +27,7 @@ class Facts:
 
 @dataclass
 class Reach:
-    """Facts of all procedures, with what they call."""
+    """Facts of all procedures. ``all`` includes the rules they call."""
 
     procedures: dict[str, RuleLayer]
     own: dict[str, Facts]
@@ -39,12 +39,12 @@ class Reach:
         return self.all[procedure].suspends
 
     def wakes(self, group: str) -> list[str]:
-        """Standing rules that read a group of cells."""
+        """Return the standing rules that read a group of cells."""
         return [name for name, reads in self.standing_reads.items() if group in reads]
 
 
 def target_of(model: Model, call: core.CallRule | core.CallBase) -> str:
-    """The id of the procedure that a call runs."""
+    """Return the id of the procedure that a call runs."""
     if isinstance(call, core.CallBase):
         return f"{call.rule}@{call.layer}"
     rule = model.rules.get(call.rule)

@@ -1,8 +1,8 @@
-"""Checked procedures to stretches.
+"""Lowering: checked procedures become stretches.
 
-A stretch is what runs without a stop: some steps, then an end that jumps, forks, asks, calls a procedure that can
-suspend, or leaves. Procedures that cannot suspend stay whole. Layers with `when`, notes with their triggers, and loops
-are told here in simpler terms, once, for whoever runs them.
+A stretch is a basic block: some steps, then an end that jumps, branches, asks, calls a procedure that can suspend, or
+returns. Procedures that cannot suspend stay whole. Layers with `when`, notes with their triggers, and loops are
+desugared here, once for both forms.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Jumps:
-    """Go on with another stretch."""
+    """Continue with another stretch."""
 
     to: int
 
 
 @dataclass(frozen=True, slots=True)
 class Forks:
-    """Go on with one of two stretches."""
+    """Continue with one of two stretches."""
 
     test: core.Test
     then: int
@@ -59,7 +59,8 @@ class Forks:
 
 @dataclass(frozen=True, slots=True)
 class Advances:
-    """The head of a `for each`: the next item that passes the test goes to the body; none is left: on to `after`."""
+    """The head of a `for each`: the next item that passes the test goes to ``body``; without one, continue at
+    ``after``."""
 
     loop: core.Iterate
     body: int
@@ -68,7 +69,7 @@ class Advances:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The head of a bounded `while`: one more pass, or a failure where the bound is passed."""
+    """The head of a bounded `while`: count one more pass; fail if there are more than the bound."""
 
     loop: core.Repeat
     then: int
@@ -76,7 +77,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """Wait for a choice. ``bodies`` are where each option goes on."""
+    """Wait for a choice. ``bodies`` has the stretch at which each option continues."""
 
     ask: core.Ask
     bodies: tuple[int, ...]
@@ -84,7 +85,7 @@ class Asks:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Call a procedure that can suspend; what it gives goes to the local ``into`` (-1: nowhere)."""
+    """Call a procedure that can suspend. The result goes to the local ``into`` (-1: it is dropped)."""
 
     call: core.CallRule | core.CallBase
     into: int
@@ -93,21 +94,21 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """Back to the caller."""
+    """Return to the caller."""
 
     value: core.Expression | None
 
 
 @dataclass(frozen=True, slots=True)
 class SettlesThen:
-    """Look at the standing rules, then go on."""
+    """Settle the standing rules, then continue."""
 
     then: int
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnds:
-    """The end of a seat's turn: settle, blocks kept for it, settle; then go on."""
+    """The end of a seat's turn: settle, run the blocks delayed until then, settle again, continue."""
 
     then: int
 
@@ -122,7 +123,7 @@ End = Jumps | Forks | Advances | Counts | Asks | Calls | Leaves | SettlesThen | 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """``id`` is the procedure and a number: stable as long as the checked tree is the same."""
+    """A basic block. ``id`` is the procedure and a number; it is stable as long as the checked tree is the same."""
 
     id: str
     procedure: str
@@ -133,7 +134,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A procedure: whole (``steps``) where it cannot suspend, else its stretches from ``entry``."""
+    """A lowered procedure: ``steps`` if it cannot suspend, else the stretches from ``entry``."""
 
     layer: RuleLayer
     local_count: int
@@ -154,7 +155,7 @@ class Program:
         return target_of(self.model, call)
 
     def layer_at(self, span: Span) -> RuleLayer | None:
-        """The layer of a rule, or other procedure, in whose text a place lies."""
+        """Return the layer whose text contains a source position."""
         for layer in self.reach.procedures.values():
             body = layer.body if isinstance(layer.body, tuple) else (layer.body,)
             for node in (*body, *((layer.when,) if layer.when is not None else ())):
@@ -163,34 +164,34 @@ class Program:
         return None
 
     def own_copy(self) -> Program:
-        """The same program, to which functions can be added that the ruleset does not know."""
+        """Return a copy to which functions can be added without changing this program."""
         reach = replace(self.reach, procedures=dict(self.reach.procedures))
         return replace(self, reach=reach)
 
     @cached_property
     def passing(self) -> dict[str, frozenset[int]]:
-        """For each procedure that can suspend the locals that only loops inside expressions set: they pass away with
-        the expression, and are no part of a frame."""
+        """Temporary locals of each procedure that can suspend: only loops inside expressions set them, so frames omit
+        them."""
         trees: dict[str, list[Any]] = {}
         for stretch in self.stretches:
             trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
-        found = {}
+        temporary = {}
         for name, parts in trees.items():
             nodes = list(descendants(tuple(parts)))
-            kept = set(range(len(self.procedures[name].layer.parameters)))
-            kept.update(index for node in nodes for index in _set_by(node))
-            found[name] = frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - kept)
-        return found
+            permanent = set(range(len(self.procedures[name].layer.parameters)))
+            permanent.update(index for node in nodes for index in _set_by(node))
+            temporary[name] = frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - permanent)
+        return temporary
 
     @cached_property
     def chances(self) -> tuple[str, ...]:
-        """The names of all chances that the rules speak of, in order of the alphabet."""
+        """Names of all random streams that the rules use, in alphabetical order."""
         nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
         return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
 
 
 def _set_by(node: Any) -> Iterator[int]:
-    """The locals that a step, or the end of a stretch, gives a value."""
+    """Yield the locals that a step, or the end of a stretch, sets."""
     match node:
         case core.SetLocal(index) | core.Picks(index):
             yield index
@@ -210,7 +211,7 @@ def _set_by(node: Any) -> Iterator[int]:
 
 
 def lower(model: Model, reach: Reach) -> Program:
-    """The program of a model."""
+    """Lower all procedures of a model."""
     lowering = Lowering(model, reach)
     for name, layer in reach.procedures.items():
         if layer.form == "does":
@@ -219,7 +220,7 @@ def lower(model: Model, reach: Reach) -> Program:
 
 
 class Lowering:
-    """Lowers procedures, one after another; ``done`` and ``stretches`` are what came of those so far."""
+    """Lowers procedures one after another. ``done`` and ``stretches`` collect the results."""
 
     def __init__(self, model: Model, reach: Reach) -> None:
         self.model = model
@@ -227,11 +228,11 @@ class Lowering:
         self.done: dict[str, Lowered] = {}
         self.stretches: list[Stretch | None] = []
         self._name = ""
-        """The procedure at hand; ``_first`` is the number of its first stretch, ``_locals`` how many locals it has."""
+        """The current procedure. ``_first`` is the number of its first stretch, ``_locals`` its number of locals."""
         self._first = 0
         self._locals = 0
         self._turns = 0
-        """How many loops over turns are around the step at hand."""
+        """Number of turn loops around the current step."""
 
     def procedure(self, name: str, layer: RuleLayer) -> None:
         self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
@@ -245,54 +246,54 @@ class Lowering:
         self.done[name] = Lowered(layer, self._locals, None, entry)
 
     def _guarded(self, layer: RuleLayer) -> tuple[core.Step, ...]:
-        """The body; where `when` is false, the layer below answers."""
+        """Return the body; if `when` is false, it calls the layer below."""
         if layer.when is None or layer.layer == 0:
             return layer.steps
-        given = tuple(core.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
-        below = core.CallBase(layer.rule, layer.layer - 1, given, type=layer.result, span=layer.span)
-        other: core.Step = core.Performs(below) if layer.result == NOTHING else core.Returns(below)
-        return (core.Branch(core.Test(layer.when, span=layer.when.span), layer.steps, (other,), span=layer.span),)
+        arguments = tuple(core.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
+        below = core.CallBase(layer.rule, layer.layer - 1, arguments, type=layer.result, span=layer.span)
+        fallback: core.Step = core.Performs(below) if layer.result == NOTHING else core.Returns(below)
+        return (core.Branch(core.Test(layer.when, span=layer.when.span), layer.steps, (fallback,), span=layer.span),)
 
     # --- notes with their triggers
 
     def _expand(self, steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
-        found: list[core.Step] = []
+        expanded: list[core.Step] = []
         for step in steps:
             match step:
                 case core.Notes():
-                    found.extend(self._note(step))
+                    expanded.extend(self._note(step))
                 case core.Branch():
-                    found.append(replace(step, then=self._expand(step.then), otherwise=self._expand(step.otherwise)))
+                    expanded.append(replace(step, then=self._expand(step.then), otherwise=self._expand(step.otherwise)))
                 case core.Iterate() | core.Repeat():
-                    found.append(replace(step, body=self._expand(step.body)))
+                    expanded.append(replace(step, body=self._expand(step.body)))
                 case core.Ask():
                     options = tuple(
                         replace(option, body=self._expand(option.body)) if option.body is not None else option
                         for option in step.options
                     )
                     asked = replace(step, options=options)
-                    found.extend([asked] if step.at_once is None else at_once(asked, step.at_once, self._hidden))
+                    expanded.extend([asked] if step.at_once is None else at_once(asked, step.at_once, self._hidden))
                 case _:
-                    found.append(step)
-        return tuple(found)
+                    expanded.append(step)
+        return tuple(expanded)
 
     def _note(self, step: core.Notes) -> list[core.Step]:
         triggers = [trigger for trigger in self.model.triggers.values() if trigger.event == step.event]
         if not triggers:
             return [step]
-        kept: list[core.Step] = []
+        steps: list[core.Step] = []
         values: list[core.Expression] = []
         for argument in step.arguments:
             index = self._hidden()
-            kept.append(core.SetLocal(index, argument, span=argument.span))
+            steps.append(core.SetLocal(index, argument, span=argument.span))
             values.append(core.Local(index, "", type=argument.type, span=argument.span))
-        kept.append(replace(step, arguments=tuple(values)))
+        steps.append(replace(step, arguments=tuple(values)))
         for trigger in triggers:
-            kept.append(self._trigger(trigger.name, tuple(values), step.span))
-        return kept
+            steps.append(self._trigger(trigger.name, tuple(values), step.span))
+        return steps
 
     def _trigger(self, name: str, values: tuple[core.Expression, ...], span: Span) -> core.Step:
-        """Test, then the case of the present phase: a branch whose leaves call the trigger's blocks."""
+        """Return the test and the case of the current phase: a branch whose leaves call the trigger's blocks."""
         trigger = self.model.triggers[name]
         inner = [self._hidden() for _ in range(trigger.local_count)]
         bind = [core.SetLocal(inner[i], value, span=span) for i, value in enumerate(values)]
@@ -318,7 +319,7 @@ class Lowering:
         return core.Branch(core.Test(core.Const(True, type=BOOL)), (*bind, whole), (), span=span)
 
     def _hidden(self) -> int:
-        """A local that the text does not name."""
+        """Allocate a local that has no name in the text."""
         self._locals += 1
         return self._locals - 1
 
@@ -334,12 +335,12 @@ class Lowering:
         self.stretches[index] = Stretch(f"{self._name}#{index - self._first}", self._name, steps, end, span)
 
     def _reserve(self) -> int:
-        """The number of a stretch that is set later: others must name it before."""
+        """Reserve the number of a stretch that is set later, for forward references."""
         self.stretches.append(None)
         return len(self.stretches) - 1
 
     def _sequence(self, steps: tuple[core.Step, ...], after: int) -> int:
-        """The stretch from which the steps run and then go on at ``after``."""
+        """Return the stretch from which the steps run; they continue at ``after``."""
         for position, step in enumerate(steps):
             if self._suspends(step):
                 following = self._sequence(steps[position + 1 :], after)
@@ -349,7 +350,7 @@ class Lowering:
         return self._add(steps, Jumps(after), steps[0].span) if steps else after
 
     def _suspends(self, step: core.Step) -> bool:
-        """Return whether a step can stop, return or leave: then it ends a stretch."""
+        """Return whether a step can suspend, return or end the game: such a step ends a stretch."""
         match step:
             case core.Ask() | core.Settles() | core.Ends() | core.Returns():
                 return True
@@ -372,7 +373,7 @@ class Lowering:
         return layer is not None and layer.form == "does" and self.reach.suspends(target)
 
     def _suspending(self, step: core.Step, after: int) -> int:
-        """The stretch at which such a step begins; ``after`` is where it goes on."""
+        """Return the stretch at which a suspending step begins; it continues at ``after``."""
         span = step.span
         match step:
             case core.Ask():
@@ -418,7 +419,7 @@ class Lowering:
         return self._add((), Calls(call, into, then), span)
 
     def _return_from_turn(self, value: core.Expression | None, span: Span) -> int:
-        """The turns that are going on end first."""
+        """End the turns that are in progress, then return."""
         index = self._hidden()
         after = self._add((), Leaves(core.Local(index, "", type=value.type) if value is not None else None), span)
         for _ in range(self._turns):
@@ -454,7 +455,7 @@ class Lowering:
 
 
 def renumbered(tree: core.Expression, locals_: list[int]) -> core.Expression:
-    """An expression whose locals have other places."""
+    """Return an expression with its locals renumbered."""
 
     def change(node: Any) -> Any:
         if isinstance(node, tuple):

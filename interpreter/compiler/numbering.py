@@ -1,11 +1,11 @@
-"""Numbers for the options of a table, and a vector for what its cells hold.
+"""Numbering of the options of a table, and the layout of observation vectors.
 
 Every option that a decision of the table can have gets a number, an *action*. Actions lie in blocks, one for each
-alternative of each decision, in the order of the rules. Inside a block the values of the choices count like the digits
-of a number, the last one fastest. The numbers follow from the ruleset, the players, the settings and :class:`Limits`
-alone.
+alternative of each decision, in the order of the rules. In a block, the values of the choices are the digits of a
+mixed-radix number, the last one fastest. The numbers depend on the ruleset, the players, the settings and
+:class:`Limits` alone.
 
-The observation of a seat is a vector of whole numbers. A :class:`Part` says which entries belong to which cells.
+The observation of a seat is a vector of integers. A :class:`Part` maps entries to cells.
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ __all__ = [
 ]
 
 NONE, HIDDEN = -1, -2
-"""Entries of a vector: there is no value; the seat may not see it."""
+"""Entries of a vector that have no value, and that the seat may not see."""
 HEAD = ("seat", "decision", "actor")
-"""The first entries of a vector: the seat that sees it, the decision at hand (-1: the game is over), the seat that
-decides."""
+"""The first entries of a vector: the observing seat, the current decision (-1: the game is over), the deciding seat."""
 OPEN = ("round", "phase", "turn", "over")
-"""Groups of cells that everyone may see, and that no declaration is about but for the first."""
+"""Groups of cells that are public and, except for ``round``, not declared by a ruleset."""
 MOST_POSITIONS = 256
-"""A list whose items can be more things than this is observed by its length alone."""
+"""A list whose items have more possible values than this is observed by its length alone."""
 LEFT_OUT = ("pending", "settling", "kept", "chance")
 Code = tuple[int, tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of what has none in the rules. ``numbers``: a number has an action of its own below it, and all from it on
-    share one. ``ranks``: how many options that differ in bags or lists alone are told apart. ``block``: the most
-    actions of one alternative; where there would be more, its options are told apart by their order alone."""
+    """Bounds for values that the rules do not bound.
+
+    ``numbers``: each smaller number has its own action; all others share one. ``ranks``: how many options that differ
+    only in bags or lists get separate actions. ``block``: maximum number of actions of one alternative; if there would
+    be more, its options are numbered by their order alone.
+    """
 
     numbers: int = 100
     ranks: int = 32
@@ -61,8 +63,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A choice that counts: the ``choice``'s place in its alternative, the value of digit 0, the number of digits.
-    ``is_number``: values outside stand for the first or the last digit."""
+    """A choice that is a digit of the action: its position in the alternative, the value of digit 0, the number of
+    digits.
+
+    ``is_number``: values out of range are clamped.
+    """
 
     choice: int
     low: int
@@ -73,8 +78,8 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The actions of an alternative, ``size`` of them from ``first`` on. ``ranks`` options may share all digits; they
-    are told apart by their order."""
+    """The actions of an alternative: ``size`` of them, starting at ``first``. Up to ``ranks`` options may share all
+    digits; their order tells them apart."""
 
     decision: str
     alternative: str
@@ -85,13 +90,13 @@ class Block:
 
     @property
     def size(self) -> int:
-        found = self.ranks
+        size = self.ranks
         for digit in self.digits:
-            found *= digit.size
-        return found
+            size *= digit.size
+        return size
 
     def slot(self, values: Sequence[Value]) -> int:
-        """The first of the actions that an option with these values may have."""
+        """Return the first action that an option with these values may have."""
         number = 0
         for digit in self.digits:
             value = values[digit.choice]
@@ -103,17 +108,17 @@ class Block:
         return self.first + number * self.ranks
 
     def digits_of(self, action: int) -> tuple[tuple[int, ...], int]:
-        """The digits of an action, and its rank."""
+        """Return the digits of an action, and its rank."""
         number, rank = divmod(action - self.first, self.ranks)
-        found = []
+        digits = []
         for digit in reversed(self.digits):
             number, at = divmod(number, digit.size)
-            found.append(at)
-        return tuple(found[::-1]), rank
+            digits.append(at)
+        return tuple(digits[::-1]), rank
 
 
 def extent(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
-    """The least value of a scalar type and how many there are from it on; none where that is not known."""
+    """Return the smallest value of a scalar type and the number of values from there, or None if unknown."""
     if isinstance(type_, CardType):
         kinds = [row.kind for row in shapes.model.cards]
         own = [index for index, kind in enumerate(kinds) if type_.name in ("", kind)]
@@ -123,8 +128,11 @@ def extent(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
 
 
 class Actions:
-    """The actions of a table. ``blocks`` lie behind each other; ``of`` has those of each decision's alternatives, by
-    the stretch that asks; ``decisions`` are the names of all decisions in order."""
+    """The actions of a table.
+
+    ``blocks`` are contiguous. ``of`` has the blocks of the alternatives of each decision, by the stretch that asks.
+    ``decisions`` has the names of all decisions in order.
+    """
 
     def __init__(self, program: Program, shapes: Shapes, limits: Limits) -> None:
         self.limits = limits
@@ -137,15 +145,15 @@ class Actions:
                 continue
             ask = stretch.end.ask
             names.setdefault(ask.name)
-            found = []
+            blocks = []
             for option in ask.options:
                 choices = tuple((choice.name, choice.type) for choice in option.choices)
                 key = ask.name, option.name, choices
                 if key not in known:
                     known[key] = self._block(ask.name, option.name, choices, shapes)
                     self.blocks.append(known[key])
-                found.append(known[key])
-            self.of[index] = tuple(found)
+                blocks.append(known[key])
+            self.of[index] = tuple(blocks)
         self.decisions = tuple(names)
 
     @property
@@ -168,7 +176,7 @@ class Actions:
         return block
 
     def block_of(self, action: int) -> Block:
-        """The block in which an action lies."""
+        """Return the block of an action; raise ValueError if there is no such action."""
         if not 0 <= action < self.count:
             raise ValueError(f"there is no action {action}; the actions are 0 to {self.count - 1}")
         low, high = 0, len(self.blocks)
@@ -178,18 +186,20 @@ class Actions:
         return self.blocks[low]
 
     def numbered(self, index: int, codes: Iterable[Code]) -> dict[int, Code]:
-        """The actions of these options of the decision of a stretch, in their order. Of options that share an action
-        the first one has it."""
-        found: dict[int, Code] = {}
+        """Return the actions of these options of a stretch's decision, in their order.
+
+        If more options share an action than there are ranks, the later ones get none.
+        """
+        actions: dict[int, Code] = {}
         blocks = self.of[index]
         for code in codes:
             block = blocks[code[0]]
             slot = block.slot(code[1])
             for action in range(slot, slot + block.ranks):
-                if action not in found:
-                    found[action] = code
+                if action not in actions:
+                    actions[action] = code
                     break
-        return found
+        return actions
 
 
 # --- vectors
@@ -197,8 +207,11 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some entries of a vector: of what, a name for each, and how many stand for one cell. ``form`` says what they are
-    of: ``cells`` of the group ``of``, or a value of the decision's ``context``."""
+    """Consecutive entries of a vector.
+
+    ``form`` says what they show: ``cells`` of the group ``of``, or a value of the decision's ``context``. There are
+    ``count`` cells or values of ``width`` entries each.
+    """
 
     form: str
     of: str
@@ -213,14 +226,14 @@ class Part:
 
 
 def positions(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
-    """For a list or set what its items can be, if these are few: each of them has an entry."""
+    """Return the range of a list's or set's items if it is small enough for an entry each, else None."""
     item = shapes.item(type_)
-    found = extent(shapes, item) if shapes.is_scalar(item) else None
-    return found if found is not None and found[1] <= MOST_POSITIONS else None
+    domain = extent(shapes, item) if shapes.is_scalar(item) else None
+    return domain if domain is not None and domain[1] <= MOST_POSITIONS else None
 
 
 def width_of(shapes: Shapes, type_: Type) -> int:
-    """How many entries stand for a value."""
+    """Return the number of entries for a value."""
     if isinstance(type_, CardHolderType):
         return 1
     if isinstance(type_, TextType):
@@ -228,15 +241,15 @@ def width_of(shapes: Shapes, type_: Type) -> int:
     if shapes.is_scalar(type_):
         return 1
     if shapes.is_listed(type_):
-        found = positions(shapes, type_)
-        return 1 + (found[1] if found else 0)
+        domain = positions(shapes, type_)
+        return 1 + (domain[1] if domain else 0)
     if isinstance(type_, BagType):
         return shapes.width(type_)
     return sum(width_of(shapes, field) for field in shapes.fields(type_))
 
 
 def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
-    """The entries of a value that may be seen."""
+    """Return the entries of a visible value."""
     if isinstance(type_, CardHolderType):
         return [len(value)]
     if isinstance(type_, TextType):
@@ -244,21 +257,21 @@ def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
     if shapes.is_scalar(type_):
         return [NONE if value is None else int(value)]
     if shapes.is_listed(type_):
-        found = positions(shapes, type_)
-        low, size = found or (0, 0)
+        domain = positions(shapes, type_)
+        low, size = domain or (0, 0)
         places = [0] * size
         for place, item in enumerate(value or ()):
             if item is not None and 0 <= item - low < size and not places[item - low]:
                 places[item - low] = place + 1
-        return [NONE if value is None else len(value), *places] if found else [NONE if value is None else len(value)]
+        return [NONE if value is None else len(value), *places] if domain else [NONE if value is None else len(value)]
     if value is None:
         return [NONE] * width_of(shapes, type_)
     if isinstance(type_, BagType):
         return [int(number) for number in value]
     return [
         entry
-        for each, field in zip(value, shapes.fields(type_), strict=True)
-        for entry in entries_of(shapes, each, field)
+        for part, field in zip(value, shapes.fields(type_), strict=True)
+        for entry in entries_of(shapes, part, field)
     ]
 
 
@@ -270,7 +283,7 @@ class Vector:
         self.parts: list[Part] = []
         self._size = len(HEAD)
         self.context: dict[int, list[Part]] = {}
-        """For each stretch that asks the parts of its context's values, in order."""
+        """For each stretch that asks, the parts of its context's values, in order."""
         known: dict[object, Part] = {}
         for index, stretch in enumerate(program.stretches):
             if isinstance(stretch.end, Asks):
@@ -290,7 +303,7 @@ class Vector:
         return self._size
 
     def type_of(self, name: str) -> Type:
-        """What a cell of a group holds, as it is declared."""
+        """Return the declared type of a group's cells."""
         declared = self.constants.model.groups.get(name)
         if declared is None:
             return BOOL if name == "over" else INT
@@ -304,5 +317,5 @@ class Vector:
         return part
 
     def cells(self) -> Iterator[Part]:
-        """The parts of cells."""
+        """Return the parts that show cells."""
         return (part for part in self.parts if part.form == "cells")

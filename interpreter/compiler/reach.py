@@ -1,7 +1,7 @@
 """Reachability of procedures: calls, reads, changes, noted events, and suspension.
 
-Suspending is what only the lowered form can do: ask, settle, take turns, end the game, or call what does. From the same
-facts the checker knows in which phases an event can occur, and which standing rules a change wakes.
+A procedure suspends if it asks, settles, takes turns, ends the game or calls such a procedure; only lowered code can do
+that. The same facts tell the checker in which phases an event can occur, and which standing rules a change wakes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAXIMUM_CALLS = 60
 
 
 def procedures_of(model: Model) -> dict[str, RuleLayer]:
-    """Every layer of every rule and every block, by id."""
-    found = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
-    found.update(dict(model.blocks.items()))
-    return found
+    """Return every layer of every rule, and every block, by id."""
+    procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
+    procedures.update(dict(model.blocks.items()))
+    return procedures
 
 
 def reach_of(model: Model) -> Reach:
@@ -99,7 +99,7 @@ def _write(target: core.Expression, facts: Facts) -> None:
 
 
 def _join_triggers(model: Model, own: dict[str, Facts]) -> None:
-    """A note calls the triggers that hear it."""
+    """Add calls from each procedure that notes an event to the triggers of the event."""
     hear: dict[str, list[CheckedTrigger]] = {}
     for trigger in model.triggers.values():
         hear.setdefault(trigger.event, []).append(trigger)
@@ -111,8 +111,8 @@ def _join_triggers(model: Model, own: dict[str, Facts]) -> None:
                     _note_facts(model, node, facts)
     for facts in own.values():
         for rule in facts.dynamic_targets:
-            found = model.rules.get(rule)
-            for layer in found.layers if found else ():
+            called = model.rules.get(rule)
+            for layer in called.layers if called else ():
                 facts.writes.update(own[layer.id].holders)
 
 
@@ -156,10 +156,10 @@ def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[st
     if setup is not None and phases:
         entered[phases[0]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) == "phase"}
     while True:
-        found = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
+        facts = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
         before = {phase: len(names) for phase, names in entered.items()}
         for position, phase in enumerate(phases):
-            for keep in found[phase].keeps:
+            for keep in facts[phase].keeps:
                 for there in _due(model, phases, position, _runs_in(keep)):
                     entered[there].add(keep)
         if setup is not None and phases:
@@ -167,11 +167,11 @@ def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[st
                 for there in _due(model, phases, -1, _runs_in(keep)):
                     entered[there].add(keep)
         if before == {phase: len(names) for phase, names in entered.items()}:
-            return found
+            return facts
 
 
 def _due(model: Model, phases: list[str], position: int, moment: str) -> Iterator[str]:
-    """The phases in which a block can run that one of them keeps: phases with a condition may be passed by."""
+    """Yield the phases in which a block that one of them delays can run. A phase with a condition may be skipped."""
     guarded = {phase for phase, guard in zip(model.phases, model.phase_guards, strict=True) if guard is not None}
     order = {"next": phases[position + 1 :] + phases, "first": phases, "last": phases[::-1]}.get(moment, [])
     for phase in order:
@@ -181,7 +181,7 @@ def _due(model: Model, phases: list[str], position: int, moment: str) -> Iterato
 
 
 def _runs_in(keep: str) -> str:
-    """The phase in which a kept block runs: the one that keeps it, the next one, or the first or last of a round."""
+    """Return when a delayed block runs: the phase that delays it, the next one, or the first or last of a round."""
     moments = {"start of phase": "next", "start of round": "first", "end of round": "last"}
     return next((where for moment, where in moments.items() if f"/{moment}/" in keep), "phase")
 
@@ -210,22 +210,22 @@ def _facts_from(
     return facts
 
 
-# --- what the checker learns from it ---------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def check_reach(model: Model, reach: Reach) -> list[Diagnostic]:
-    """Recursion of functions, loops without end, triggers without a case, rules that nothing uses."""
-    found: list[Diagnostic] = []
-    found.extend(_check_recursion(model, reach))
-    found.extend(_check_functions_pure(model, reach))
-    found.extend(_check_loops(model, reach))
-    found.extend(_check_triggers(model, reach))
-    found.extend(_check_unused(model, reach))
-    found.extend(_check_templates(model, reach))
-    found.extend(_check_starts(model, reach))
-    if not any(diagnostic.code == "E705" for diagnostic in found):
-        found.extend(_check_depth(reach))
-    return found
+    """Check for recursive functions, endless loops, missing cases of triggers and unused interpretations."""
+    diagnostics: list[Diagnostic] = []
+    diagnostics.extend(_check_recursion(model, reach))
+    diagnostics.extend(_check_functions_pure(model, reach))
+    diagnostics.extend(_check_loops(model, reach))
+    diagnostics.extend(_check_triggers(model, reach))
+    diagnostics.extend(_check_unused(model, reach))
+    diagnostics.extend(_check_templates(model, reach))
+    diagnostics.extend(_check_starts(model, reach))
+    if not any(diagnostic.code == "E705" for diagnostic in diagnostics):
+        diagnostics.extend(_check_depth(reach))
+    return diagnostics
 
 
 def _check_recursion(model: Model, reach: Reach) -> Iterable[Diagnostic]:
@@ -239,7 +239,7 @@ def _check_recursion(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 
 def _way_back(name: str, own: dict[str, Facts]) -> list[str]:
-    """A way of calls from a procedure to itself."""
+    """Return a chain of calls from a procedure back to itself, or an empty list."""
     caller: dict[str, str] = {}
     front = deque([name])
     while front:
@@ -261,19 +261,21 @@ def _check_functions_pure(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         facts = reach.all[name]
         if layer.form != "does" and (facts.suspends or facts.events):
             yield Diagnostic(
-                "E701", f"`{layer.rule}` is a function, but reaches something that changes the game", layer.span
+                "E701", f"`{layer.rule}` is a function, but it or a rule that it calls changes the game", layer.span
             )
 
 
 def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """A `while` that asks nobody carries a bound."""
+    """Check that a `while` without a decision has a bound."""
     asking = _asking(model, reach)
     for layer in reach.procedures.values():
         for node in descendants(layer.body):
             if isinstance(node, core.Repeat) and node.bound is None and not _asks(model, node.body, asking):
                 silent = list(_silent(model, reach, node.body, asking))
-                notes = (Note(f"where this layer answers, `{each.rule}` asks nobody", each.span) for each in silent)
-                message = "this loop may ask nobody" if silent else "this loop asks nobody"
+                notes = (
+                    Note(f"if this layer of `{each.rule}` runs, the loop never asks", each.span) for each in silent
+                )
+                message = "this loop may never ask a player" if silent else "this loop never asks a player"
                 yield Diagnostic(
                     "E706",
                     f"{message}, so it needs a bound",
@@ -284,65 +286,65 @@ def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 
 def _asking(model: Model, reach: Reach) -> frozenset[str]:
-    """The procedures that ask, or call one that does, whichever of their layers answers; and the events that such a
-    procedure hears."""
-    found: set[str] = set()
+    """Return the procedures that ask whichever of their layers runs, directly or by a call, and the events that trigger
+    such a procedure."""
+    known: set[str] = set()
     led = {name: _leads_to(model, layer.body) for name, layer in reach.procedures.items()}
     while True:
         more = {
             name
             for name, layer in reach.procedures.items()
-            if ((leads := led[name]) is None or not found.isdisjoint(leads))
-            and (layer.when is None or _below(layer) in {*found, f"{layer.rule}@-1"})
+            if ((leads := led[name]) is None or not known.isdisjoint(leads))
+            and (layer.when is None or _below(layer) in {*known, f"{layer.rule}@-1"})
         }
         heard = (t.event for t in model.triggers.values() if any(case.procedure in more for case in t.cases))
-        if found == (more := {*more, *heard}):
-            return frozenset(found)
-        found = more
+        if known == (more := {*more, *heard}):
+            return frozenset(known)
+        known = more
 
 
 def _below(layer: RuleLayer) -> str:
-    """The id of the layer that answers where this one does not."""
+    """Return the id of the layer that runs if this one does not."""
     return f"{layer.rule}@{layer.layer - 1}"
 
 
 def _asks(model: Model, body: object, asking: Set[str]) -> bool:
-    """Return whether something in a text asks, by itself or in what it calls."""
+    """Return whether a text asks, directly or by a call."""
     led = _leads_to(model, body)
     return led is None or not asking.isdisjoint(led)
 
 
 def _leads_to(model: Model, body: object) -> frozenset[str] | None:
-    """The procedures that a text calls, and the events that it notes; nothing where it asks by itself."""
-    found: set[str] = set()
+    """Return the procedures that a text calls and the events that it notes, or None if it asks directly."""
+    names: set[str] = set()
     for node in descendants(body):
         match node:
             case core.Ask():
                 return None
             case core.Notes(event):
-                found.add(event)
+                names.add(event)
             case core.CallRule() | core.CallBase():
-                found.add(target_of(model, node))
+                names.add(target_of(model, node))
             case _:
                 pass
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _silent(model: Model, reach: Reach, body: tuple[core.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
-    """Layers of what a loop calls that ask nobody, though another layer of the same rule does."""
+    """Yield the layers that a loop calls and that never ask, although another layer of the same rule asks."""
     calls = [target_of(model, node) for node in descendants(body) if isinstance(node, core.CallRule | core.CallBase)]
     for name in calls:
         layer = reach.procedures.get(name)
         if layer is None or not reach.all[name].asks:
             continue
         calls.extend(sorted(called for called in reach.own[name].calls if called not in calls))
-        ways = [reach.procedures[each] for each in (name, _below(layer)) if layer.when and each in reach.procedures]
-        silent = [each for each in ways if not _asks(model, each.body, asking)]
-        yield from silent[: len(ways) - 1]
+        layers = [reach.procedures[each] for each in (name, _below(layer)) if layer.when and each in reach.procedures]
+        silent = [each for each in layers if not _asks(model, each.body, asking)]
+        yield from silent[: len(layers) - 1]
 
 
 def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """For each phase in which its event can occur a trigger has a case; for no other."""
+    """Check that a trigger has a case for each phase in which its event can occur, and for no other."""
     for trigger in model.triggers.values():
         possible = [phase for phase, facts in reach.phase_facts.items() if trigger.event in facts.events]
         covered = {phase for case in trigger.cases for phase in case.phases}
@@ -366,7 +368,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 
 def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
-    """One place from which the event can be noted in a phase."""
+    """Return a note about one place from which a phase can note the event."""
     for name, facts in reach.own.items():
         if event in facts.events:
             return Note(
@@ -376,7 +378,7 @@ def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
 
 
 def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """A line of the log speaks of its own values only: it is read when the state has long moved on."""
+    """Check that log lines use only values of their events: they are rendered long after the state has changed."""
     said = [phrase for event in model.events.values() for phrase in event.says.values()]
     lines = (
         phrases for name, phrases in model.says.items() if not name.startswith("boards.")
@@ -406,18 +408,18 @@ def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
         if read and group.start is not None:
             names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
-            message = f"the start of `{group.name}` reads the state ({names})"
+            message = f"the initial value of `{group.name}` reads the state ({names})"
             yield Diagnostic("E710", message, group.start.span, help="give it its value in the procedure of `setup`")
 
 
 def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
-    """Functions call each other no deeper than can be run."""
+    """Check that calls of functions do not nest too deeply."""
     calls = {
         name: [called for called in reach.own[name].calls if called in reach.procedures]
         for name, layer in reach.procedures.items()
         if layer.form != "does"
     }
-    depth: dict[str, int] = {}  # those that are known to be shallow enough
+    depth: dict[str, int] = {}  # functions that are known to be shallow enough
     for _ in range(MAXIMUM_CALLS + 1):
         left = [name for name in calls if name not in depth]
         if not left:
@@ -425,12 +427,12 @@ def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
         ready = [name for name in left if all(called in depth for called in calls[name] if called in calls)]
         depth.update(dict.fromkeys(ready, 0))
     name = next(name for name in calls if name not in depth)
-    message = f"`{reach.procedures[name].rule}` calls rules that call rules, more than {MAXIMUM_CALLS} deep"
+    message = f"`{reach.procedures[name].rule}` starts a chain of more than {MAXIMUM_CALLS} calls"
     yield Diagnostic("E711", message, reach.procedures[name].span)
 
 
 def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """Interpretations that no rule reads are errors: a doubt that nothing turns on is no switch."""
+    """Check that a rule reads each interpretation: an interpretation without effect is an error."""
     read: set[str] = set()
     trees: list[object] = [layer.body for layer in reach.procedures.values()]
     trees.extend(layer.when for layer in reach.procedures.values())

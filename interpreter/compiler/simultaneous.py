@@ -1,8 +1,8 @@
-"""A decision that several seats make at once, in terms of one that asks seat after seat.
+"""Simultaneous decisions, in terms of a decision that asks one seat after another.
 
-Choices wait in locals until the last is made; then what they do is done, seat by seat as they are listed. `left` have
-not chosen yet, `order` have, and at the same place of other lists stands what they chose. When all have, these lists
-are put into the order of the seats: nothing tells who was first.
+Choices are stored in locals until the last seat has chosen; then they are carried out in the order of the seats. `left`
+lists the seats that have not chosen, `order` those that have; other lists have their choices at the same positions.
+Finally the lists are sorted into the order of the seats, so that nothing reveals who chose first.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ __all__ = ["at_once"]
 
 
 def at_once(ask: core.Ask, seats: core.Expression, fresh: Callable[[], int]) -> list[core.Step]:
-    """The steps of a decision that ``seats`` make at once. ``fresh`` gives a local that the text does not name."""
+    """Return the steps of a simultaneous decision of ``seats``. ``fresh`` allocates a local."""
     return _AtOnce(ask, fresh).steps(seats)
 
 
 class _AtOnce:
-    """The locals of one such decision, and the steps that use them."""
+    """The locals of one simultaneous decision, and the steps that use them."""
 
     def __init__(self, ask: core.Ask, fresh: Callable[[], int]) -> None:
         assert isinstance(ask.seat, core.Local)
         self.ask, self.who, self.span = ask, ask.seat, ask.span
         self.listed, self.left, self.order, self.item, self.place = (fresh() for _ in range(5))
         self.chosen = {x.variable: (fresh(), x.type.maybe) for option in ask.options for x in option.choices}
-        """Of each variable of an alternative, the list of what the seats chose for it, and the type of that: none where
-        a seat took another alternative."""
+        """For each variable of an alternative, the list of the seats' choices and the type of its items: none for seats
+        that took another alternative."""
         self.made = fresh() if len(ask.options) > 1 else None
-        """The list of which alternative each seat took."""
+        """The list of the alternatives that the seats took."""
         self.lists = dict(self.chosen.values())
         if self.made is not None:
             self.lists[self.made] = INT
@@ -59,7 +59,7 @@ class _AtOnce:
         ]
 
     def _waits(self, number: int, option: core.Option) -> core.Option:
-        """The alternative as it is asked: what is chosen joins the lists, and its variables are empty for the next."""
+        """Return the alternative as it is asked: the choice is appended to the lists and its variables are cleared."""
         values: dict[int, core.Expression] = {
             self.chosen[x.variable][0]: core.Local(x.variable, "", type=x.type, span=self.span) for x in option.choices
         }
@@ -69,20 +69,20 @@ class _AtOnce:
         body = [self._append(self.order, self.who, SEAT)]
         body += [self._append(each, values.get(each, nothing), type_) for each, type_ in self.lists.items()]
         body += [self._set(x.variable, nothing) for x in option.choices]
-        other = core.Comparison(
+        is_other = core.Comparison(
             "!=", core.Local(self.item, "", type=SEAT, span=self.span), self.who, type=BOOL, span=self.span
         )
-        others = core.Select(self.item, self._seats(self.left), other, type=ListType(SEAT))
+        others = core.Select(self.item, self._seats(self.left), is_other, type=ListType(SEAT))
         return replace(option, body=(*body, self._set(self.left, others)))
 
     def _put_in_order(self) -> list[core.Step]:
         item = core.Local(self.item, "", type=SEAT, span=self.span)
-        found = core.Builtin("position", (item, self._seats(self.order)), type=INT, span=self.span)
+        position = core.Builtin("position", (item, self._seats(self.order)), type=INT, span=self.span)
         everyone = self._seats(self.listed)
         return [
             self._set(
                 each,
-                core.Select(self.item, everyone, None, self._element(each, type_, found), type=ListType(type_)),
+                core.Select(self.item, everyone, None, self._element(each, type_, position), type=ListType(type_)),
             )
             for each, type_ in self.lists.items()
         ]
@@ -114,6 +114,6 @@ class _AtOnce:
         return core.Element(core.Local(index, "", type=ListType(type_), span=self.span), at, type=type_, span=self.span)
 
     def _append(self, index: int, value: core.Expression, type_: Type) -> core.Step:
-        one = core.MakeList((value,), type=ListType(type_), span=self.span)
-        before = core.Local(index, "", type=one.type, span=self.span)
-        return self._set(index, core.Arithmetic("+", before, one, type=one.type, span=self.span))
+        item = core.MakeList((value,), type=ListType(type_), span=self.span)
+        before = core.Local(index, "", type=item.type, span=self.span)
+        return self._set(index, core.Arithmetic("+", before, item, type=item.type, span=self.span))

@@ -1,7 +1,7 @@
-"""Unused names: rules that nothing reachable calls, and declarations that no text names.
+"""Unused names: rules that no reachable code calls, and declarations that no text names.
 
-What comes in is a checked ruleset that has no errors. What goes out are warnings: to declare for later is no mistake.
-What stands in a library, or is spoken of in files that do not take part, is left to the caller.
+Takes a checked ruleset without errors. Returns warnings, since a declaration may be meant for later. The caller filters
+names from libraries and names that are used in files that this ruleset does not load.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Unused", "reached", "unused"]
 
 Unused = tuple[str, str, Diagnostic]
-"""A name, the file that introduces it, and what is to be said about it."""
+"""A name, the file that introduces it, and the warning."""
 
 
 def unused(model: Model, reach: Reach, policies: Iterable[Policy]) -> list[Unused]:
-    """Rules that nothing leads to, and events, settings, tables and places of the state that nothing names."""
+    """Return warnings for unreachable rules, and for unnamed events, settings, tables and groups of cells."""
     nodes = list(_nodes(model, policies))
     return [*_rules(model, reach, nodes), *_declared(model, reach, nodes)]
 
 
 def reached(model: Model, reach: Reach, policies: Iterable[Policy]) -> set[str]:
-    """The procedures and functions, by layer, that something leads to which runs or is shown."""
+    """Return the ids of procedures and functions that are reachable from anything that runs or is shown."""
     return _reached(model, reach, list(_nodes(model, policies)))
 
 
@@ -41,16 +41,16 @@ def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
     front.update(model.rules[name].top.id for name in named if name in model.rules)
     front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
     front.update(rule.procedure for rule in model.standing.values())
-    taking = {each.then for panel in model.panels for each in panel.sums}
-    front.update(model.rules[name].top.id for name in taking if name in model.rules)
-    found: set[str] = set()
+    takers = {total.then for panel in model.panels for total in panel.sums}
+    front.update(model.rules[name].top.id for name in takers if name in model.rules)
+    live: set[str] = set()
     while front:
         name = front.pop()
-        if name in found or name not in reach.own:
+        if name in live or name not in reach.own:
             continue
-        found.add(name)
-        front |= (reach.own[name].calls | reach.own[name].keeps) - found
-    return found
+        live.add(name)
+        front |= (reach.own[name].calls | reach.own[name].keeps) - live
+    return live
 
 
 def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
@@ -91,7 +91,7 @@ def _nothing(does: str, name: str, declared: object) -> Diagnostic:
 
 
 def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
-    """All nodes of texts that stand outside of rules."""
+    """Yield all nodes of texts outside rules."""
     trees: list[object] = [
         *model.ranking,
         *(guard.value for guard in model.phase_guards if guard is not None),

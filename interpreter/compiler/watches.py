@@ -1,8 +1,7 @@
-"""Watches: what a machine must look at after a change so that standing rules hold.
+"""Watches: the checks that a machine runs after a change so that standing rules hold.
 
-A standing rule that begins with all seats is one watch for each of them, any other is one watch. A watch is woken by a
-change of a cell that it reads; where a rule reads only what belongs to the seat that it is about, a change of what
-belongs to another seat leaves it asleep.
+A standing rule that begins with all seats becomes one watch for each seat; any other is one watch. A change of a cell
+that a watch reads wakes it. If a rule reads only cells of its own seat, changes to other seats' cells do not wake it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ __all__ = ["Watch", "wakes", "watches", "with_matches"]
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A standing rule, or what it says of one seat: the value of its first binder."""
+    """A standing rule, or its instance for one seat: the value of its first binder."""
 
     rule: StandingRule
     seat: int | None
@@ -35,16 +34,16 @@ class Watch:
 
 
 def watches(model: Model, seats: tuple[int, ...]) -> tuple[Watch, ...]:
-    """In the order in which they are looked at."""
+    """Return the watches of a model in the order in which they are checked."""
     return tuple(
         Watch(rule, seat) for rule in model.standing.values() for seat in (seats if _is_of_seats(rule) else (None,))
     )
 
 
 def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[int]:
-    """For each cell the watches that a change of it wakes, as bits."""
+    """Return a bit mask for each cell: the watches that a change of the cell wakes."""
     own = {rule.name: _own_groups(program, rule) for rule in program.model.standing.values()}
-    found = [0] * layout.size
+    masks = [0] * layout.size
     for name, count in layout.groups:
         woken = program.reach.wakes(name)
         for number, watch in enumerate(watched):
@@ -53,19 +52,22 @@ def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[
             mine = watch.seat is not None and name in own[watch.rule.name]
             for owner in range(count):
                 if not mine or owner == watch.seat:
-                    found[layout.base[name] + owner] |= 1 << number
-    return found
+                    masks[layout.base[name] + owner] |= 1 << number
+    return masks
 
 
 def with_matches(pending: int, first: int, match: Callable[[int], object]) -> int:
-    """Of pending watches, as bits: the first, which has a match, and those behind it of which ``match`` gives one."""
-    found, further = 1 << first, pending >> first + 1 << first + 1
-    while further:
-        other = further & -further
-        if match(other.bit_length() - 1) is not None:
-            found |= other
-        further ^= other
-    return found
+    """Return the pending watches that have a match, as bits.
+
+    ``first`` is known to have one; ``match`` is called for each later watch.
+    """
+    matching, remaining = 1 << first, pending >> first + 1 << first + 1
+    while remaining:
+        lowest = remaining & -remaining
+        if match(lowest.bit_length() - 1) is not None:
+            matching |= lowest
+        remaining ^= lowest
+    return matching
 
 
 def _is_of_seats(rule: StandingRule) -> bool:
@@ -73,7 +75,7 @@ def _is_of_seats(rule: StandingRule) -> bool:
 
 
 def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
-    """Groups of which a rule about each seat reads the cell of that seat alone."""
+    """Return the groups of which a rule for each seat reads only that seat's own cell."""
     if not _is_of_seats(rule):
         return frozenset()
     trees = (rule.test, *(items for _, items in rule.binders[1:]))
@@ -83,10 +85,10 @@ def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
     open_: list[tuple[Any, frozenset[int]]] = [(trees, frozenset((rule.binders[0][0],)))]
     while open_:
         tree, subjects = open_.pop()
-        given = {node.variable for node in descendants(tree) if isinstance(node, core.Loop)}
-        given |= {node.index for node in descendants(tree) if isinstance(node, core.SetLocal | core.Picks)}
-        given |= {node.variable for node in descendants(tree) if isinstance(node, core.Iterate)}
-        mine = subjects - given
+        bound = {node.variable for node in descendants(tree) if isinstance(node, core.Loop)}
+        bound |= {node.index for node in descendants(tree) if isinstance(node, core.SetLocal | core.Picks)}
+        bound |= {node.variable for node in descendants(tree) if isinstance(node, core.Iterate)}
+        mine = subjects - bound
         for node in descendants(tree):
             for cell in _read_by(node):
                 if not isinstance(cell, core.Cell):
@@ -117,7 +119,7 @@ def _read_by(node: Any) -> Iterator[core.Expression]:
 
 
 def _layers(program: Program, target: str) -> Iterator[str]:
-    """A layer of a rule and those below it, which answer where its condition does not hold."""
+    """Yield a layer of a rule and those below it, which run if its condition is false."""
     layer = program.reach.procedures[target]
     for number in range(layer.layer, -1, -1):
         yield f"{layer.rule}@{number}"

@@ -1,4 +1,4 @@
-"""The language's own functions in the IR: most are calls of the runtime, some are loops or constants."""
+"""Built-in functions in the IR: most are calls of the runtime, some are loops or constants."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["BUILT", "Builtins"]
 
 OPERATORS = {"min": "lt", "max": "gt"}
 FEW_KINDS = 6
-"""For so many kinds each set of them has a word with the capacity that it finds."""
+"""Maximum number of kinds for which the capacities of all sets of kinds are tabulated."""
 
 
 class Builtins:
-    """Builds calls of the language's own functions in one function."""
+    """Builds calls of built-in functions in one function."""
 
     def __init__(self, expressions: Expressions) -> None:
         self.x = expressions
@@ -35,19 +35,19 @@ class Builtins:
     def value(self, node: core.Builtin) -> ops.Value:
         row = BUILTINS[node.name]
         if row.runtime:
-            found = self._call(node.name, node, *node.arguments)
+            result = self._call(node.name, node, *node.arguments)
         else:
             form = node.arguments[0].type.word
-            found = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
-        return self._must(node, found) if row.partial and not node.or_none else found
+            result = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
+        return self._must(node, result) if row.partial and not node.or_none else result
 
-    def _must(self, node: core.Builtin, found: ops.Value) -> ops.Value:
-        found = self.b.kept(found)
-        self.b.fail_if(self.b.is_none(found, node.type), f"`{node.name}` finds nothing here")
-        return found
+    def _must(self, node: core.Builtin, result: ops.Value) -> ops.Value:
+        result = self.b.kept(result)
+        self.b.fail_if(self.b.is_none(result, node.type), f"`{node.name}` finds nothing here")
+        return result
 
     def _call(self, function: str, node: core.Builtin, *arguments: core.Expression) -> ops.Value:
-        """A call of a function of the runtime. It is also given the width of bags, where there are any."""
+        """Build a call of a runtime function. The width of bags is appended if there are any."""
         values = tuple(map(self.x.value, arguments))
         types = (*(argument.type for argument in arguments), node.type)
         widths = [ops.Constant(self.shapes.width(type_)) for type_ in types if isinstance(type_, BagType)]
@@ -74,7 +74,7 @@ class Builtins:
         return self.x.loops.made(self.x.loops.source(node))
 
     def _once(self, node: core.Builtin) -> ops.Value:
-        """The items of a list, each once."""
+        """Return the items of a list without duplicates."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
         return self._call("distinct" if node.name == "distinct" else "set_of", node, *node.arguments)
@@ -83,7 +83,7 @@ class Builtins:
         return self._must(node, self._end(node))
 
     def _end(self, node: core.Builtin) -> ops.Value:
-        """The first or last item, or none."""
+        """Return the first or last item, or none."""
         b, x, last = self.b, self.x, node.name == "last"
         items = b.kept(x.value(node.arguments[0]))
         length = b.kept(ops.Load(items, span=b.span))
@@ -107,35 +107,35 @@ class Builtins:
         if self.shapes.is_scalar(self.shapes.item(items.type)):
             return b.call("without", x.value(items), b.word(x.value(item), True))
         place = b.kept(self._place_of(item, items))
-        b.fail_if(b.is_none(place, INT), "what is removed is not in the list")
+        b.fail_if(b.is_none(place, INT), "the item to remove is not in the list")
         return b.call("without_place", x.value(items), ops.ToIndex(place))
 
     def _place_of(self, item: core.Expression, items: core.Expression) -> ops.Value:
-        """The position of a list, bag or record in a list of such; none where it is not there."""
+        """Return the position of a list, bag or record in a list of such values, or none."""
         b, x = self.b, self.x
         of = self.shapes.item(items.type)
-        wanted = b.kept(x.value(item))
-        found, place, label = b.var("i64", "found"), b.var("i64", "place"), b.label("position")
-        b.set(found, b.none(INT))
+        item_value = b.kept(x.value(item))
+        position, place, label = b.var("i64", "position"), b.var("i64", "place"), b.label("position")
+        b.set(position, b.none(INT))
         b.set(place, ops.Constant(0, "i64"))
         with b.block() as inner:
 
-            def one(other: ops.Var) -> None:
-                test = x.same(wanted, ops.Get(other), item.type, of)
-                b.add(ops.If(test, (ops.Set(found, ops.Get(place)), ops.Break(label)), span=b.span))
+            def compare(member: ops.Var) -> None:
+                test = x.same(item_value, ops.Get(member), item.type, of)
+                b.add(ops.If(test, (ops.Set(position, ops.Get(place)), ops.Break(label)), span=b.span))
                 b.set(place, b.plus(ops.Get(place), 1))
 
-            x.loops.source(items).each(one)
+            x.loops.source(items).each(compare)
         b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(found)
+        return ops.Get(position)
 
     def _extreme(self, node: core.Builtin) -> ops.Value:
-        """The least or greatest of some numbers; the first of equal ones, which nobody can tell apart."""
+        """Return the smallest or largest of some numbers."""
         b, operator = self.b, OPERATORS[node.name]
         best = b.kept(self.x.value(node.arguments[0]))
         for argument in node.arguments[1:]:
-            other = b.kept(self.x.value(argument))
-            best = b.kept(ops.Select(ops.Compare(operator, other, best), other, best, span=b.span))
+            number = b.kept(self.x.value(argument))
+            best = b.kept(ops.Select(ops.Compare(operator, number, best), number, best, span=b.span))
         return best
 
     def _extreme_of_list(self, node: core.Builtin) -> ops.Value:
@@ -150,7 +150,8 @@ class Builtins:
         return self.x._made(node.arguments, self.shapes.fields(node.type), listed=False)
 
     def _track(self, node: core.Expression) -> ops.Value:
-        """The constants of a track: see :attr:`~interpreter.compiler.build.module_builder.ModuleBuilder.tracks`."""
+        """Return the constants of a track: see
+        :attr:`~interpreter.compiler.build.module_builder.ModuleBuilder.tracks`."""
         table = ops.Load(self.b.times(self.x.value(node), WORD), self.x.module.tracks, span=self.b.span)
         return self.b.kept(table, "track")
 
@@ -165,10 +166,10 @@ class Builtins:
         held, _ = self._held(track)
         unit = isinstance(self.shapes.held(track.type), IntType)
         width = ops.Constant(1 if unit else self.shapes.width(track.type))
-        data, wanted = self._track(track), self.x.value(tokens)
+        data, bag = self._track(track), self.x.value(tokens)
         if unit:
-            wanted = self.b.call("bag_single", wanted, ZERO, width)
-        return self.b.call("track_price", data, held, wanted, width)
+            bag = self.b.call("bag_single", bag, ZERO, width)
+        return self.b.call("track_price", data, held, bag, width)
 
     def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
@@ -189,55 +190,57 @@ class Builtins:
     def _neighbours(self, node: core.Builtin) -> ops.Value:
         b, graph = self.b, self._graph()
         lists = [
-            self.memory.words([len(found), *found])
-            for found in (graph.neighbours(number) for number in range(graph.node_count))
+            self.memory.words([len(adjacent), *adjacent])
+            for adjacent in (graph.neighbours(number) for number in range(graph.node_count))
         ]
         table = self.memory.words(lists)
         return ops.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
-        """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds. The quick
-        way gives -1 where a count is below 0."""
+        """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
+
+        The fast path returns -1 if a count is negative; then the slow one is used.
+        """
         b, x = self.b, self.x
         tokens, rooms, *kind = node.arguments
         width = ops.Constant(self.shapes.width(tokens.type))
         bag = b.kept(x.value(tokens))
 
-        def built(other: Expressions) -> ops.Value:
-            return other.b.call("capacities", other.value(rooms), width)
+        def build(x_: Expressions) -> ops.Value:
+            return x_.b.call("capacities", x_.value(rooms), width)
 
         row = (
-            x.module.rows.row(x, "capacities", (rooms,), 1 << width.value, built) if width.value <= FEW_KINDS else None
+            x.module.rows.row(x, "capacities", (rooms,), 1 << width.value, build) if width.value <= FEW_KINDS else None
         )
-        others = tuple(b.kept(x.value(each)) for each in kind)
+        further = tuple(b.kept(x.value(argument)) for argument in kind)
         if row is None:
-            return b.call(node.name, bag, x.value(rooms), *others, width)
-        found = b.var("i64", "fits")
-        b.set(found, b.call(f"{node.name}_within", bag, row, *others, width))
-        slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *others, width))
+            return b.call(node.name, bag, x.value(rooms), *further, width)
+        result = b.var("i64", "fits")
+        b.set(result, b.call(f"{node.name}_within", bag, row, *further, width))
+        slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *further, width))
         b.add(
             ops.If(
-                ops.Compare("lt", ops.Get(found), ops.Constant(0, "i64")), (*slow, ops.Set(found, value)), span=b.span
+                ops.Compare("lt", ops.Get(result), ops.Constant(0, "i64")), (*slow, ops.Set(result, value)), span=b.span
             )
         )
-        return ops.Get(found)
+        return ops.Get(result)
 
     def _way(self, node: core.Builtin) -> ops.Value:
         b, x, constants, graph = self.b, self.x, self.x.module.constants, self._graph()
         starts, goal, within, *dealt = node.arguments
 
-        def lengths(other: Expressions) -> ops.Value:
+        def lengths(x_: Expressions) -> ops.Value:
             if dealt:
-                return ops.Call(x.module.values.dealt(), (other.value(dealt[0]),), span=b.span)
+                return ops.Call(x.module.values.dealt(), (x_.value(dealt[0]),), span=b.span)
             return ops.Data(self.memory.words(list(constants.lengths)), "lengths")
 
-        def nearest(other: Expressions) -> ops.Value:
-            return other.b.call("nearest", other.value(starts), other.value(within), lengths(other))
+        def nearest(x_: Expressions) -> ops.Value:
+            return x_.b.call("nearest", x_.value(starts), x_.value(within), lengths(x_))
 
         if node.name == "distance" and not isinstance(starts, core.MakeList):
-            given = (starts, within, *dealt)
-            if not free_locals(goal).keys() <= free_locals(given).keys():
-                row = x.module.rows.row(x, "distances", given, graph.node_count, nearest)
+            inputs = (starts, within, *dealt)
+            if not free_locals(goal).keys() <= free_locals(inputs).keys():
+                row = x.module.rows.row(x, "distances", inputs, graph.node_count, nearest)
                 if row is not None:
                     to = b.kept(x.value(goal))
                     return ops.Load(ops.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
@@ -274,4 +277,4 @@ BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
     "distance": Builtins._way,
     "path": Builtins._way,
 }
-"""What builds the functions that are none of the runtime. One for some form of the first argument stands under that."""
+"""Builders of functions that are not part of the runtime. One for the type of the first argument takes precedence."""

@@ -1,7 +1,7 @@
-"""Decisions: the options that a seat has, and what follows a choice.
+"""Decisions: the legal options of a seat, and the effect of a choice.
 
-``options`` writes all legal options of a decision into a buffer, each as so many words: the number of the alternative
-and the kept forms of its values. ``take`` goes on with one of them.
+``options`` writes all legal options of a decision into a buffer, with a fixed stride. An option is the number of the
+alternative and the kept forms of its values. ``take`` continues with one of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTION = ops.Var("option", "i32")
 
 
 class Decisions:
-    """Builds what is asked of decisions."""
+    """Builds the functions of decisions."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module, self.program, self.shapes = module, module.program, module.shapes
@@ -39,16 +39,16 @@ class Decisions:
         }
 
     def words(self, option: core.Option) -> int:
-        """The words of one option: its number and its values."""
+        """Return the size of an option in words: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
     def stride(self, index: int) -> int:
-        """The distance of two options of a decision, in words."""
+        """Return the distance of two options of a decision, in words."""
         return max(self.words(option) for option in self.asks[index][1].ask.options)
 
     # --- functions
 
-    def _asked(
+    def _declare(
         self,
         kind: str,
         index: int,
@@ -56,9 +56,9 @@ class Decisions:
         parameters: tuple[ops.Var, ...] = (FRAME,),
         result: ops.Rep | None = "i32",
     ) -> str:
-        """A function of a decision, which is made once."""
+        """Return the name of a function of a decision, which is built once."""
         name = self.module.name(kind, self.asks[index][0].id)
-        return self.module.wanted(name, lambda: self.module.made(name, parameters, result, build))
+        return self.module.request(name, lambda: self.module.made(name, parameters, result, build))
 
     def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, core.Ask]:
         stretch, end = self.asks[index]
@@ -67,16 +67,19 @@ class Decisions:
         return self.module.stretches.begin(b, stretch.procedure), end.ask
 
     def actor(self, index: int) -> str:
-        """The seat that decides."""
+        """Return the name of the function that gives the seat that decides."""
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             b.add(ops.Return(x.value(ask.seat)))
 
-        return self._asked("actor", index, build)
+        return self._declare("actor", index, build)
 
     def options(self, index: int) -> str:
-        """Writes all options behind each other; they begin at ``$options`` and end at ``$options_end``."""
+        """Return the name of the function that writes all legal options to the buffer.
+
+        They are from ``$options`` to ``$options_end``.
+        """
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
@@ -94,45 +97,48 @@ class Decisions:
                 self.each(b, x, option, partial(put, number, option))
             b.add(ops.SetGlobal("options_end", ops.Get(end)))
 
-        return self._asked("options", index, build, result=None)
+        return self._declare("options", index, build, result=None)
 
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
-        """The choices of an option, with the offset and type of each value."""
-        return zip(option.choices, self.shapes.placed((each.type for each in option.choices), WORD), strict=True)
+        """Return the choices of an option, with the offset and type of each value."""
+        return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)
 
     def put(
         self, b: FunctionBuilder, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Var]
     ) -> None:
-        """Writes an option."""
+        """Write an option."""
         b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
             b.store(at, offset, ops.Get(value), type_)
 
     def open(self, index: int) -> str:
-        """Return whether there is an option at all."""
+        """Return the name of a function: is there an option?"""
         return self._at_least("open", index, 1)
 
     def free(self, index: int) -> str:
-        """Return whether there is more than one option."""
+        """Return the name of a function: is there more than one option?"""
         return self._at_least("free", index, 2)
 
     def _at_least(self, kind: str, index: int, number: int) -> str:
-        """Return whether there are so many options; alternatives with few choices are looked through first."""
+        """Return the name of a function: are there at least ``number`` options?
+
+        It tries alternatives with few choices first.
+        """
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
-            found = b.var("i32", "found")
-            b.set(found, ZERO)
+            count = b.var("i32", "count")
+            b.set(count, ZERO)
 
-            def one(values: list[ops.Var]) -> None:
-                b.set(found, b.plus(ops.Get(found), 1))
-                b.add(ops.If(ops.Compare("eq", ops.Get(found), ops.Constant(number)), (ops.Return(ONE),), span=b.span))
+            def count_one(values: list[ops.Var]) -> None:
+                b.set(count, b.plus(ops.Get(count), 1))
+                b.add(ops.If(ops.Compare("eq", ops.Get(count), ops.Constant(number)), (ops.Return(ONE),), span=b.span))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
-                self.each(b, x, option, one, stops=True)
+                self.each(b, x, option, count_one, stops=True)
             b.add(ops.Return(ZERO))
 
-        return self._asked(kind, index, build)
+        return self._declare(kind, index, build)
 
     def each(
         self,
@@ -143,19 +149,19 @@ class Decisions:
         *,
         stops: bool = False,
     ) -> None:
-        """The body for each combination of values of an alternative that passes its tests."""
+        """Run the body for each combination of values of an alternative that passes its tests."""
         outer = dict(b.locals)
 
-        def one(values: list[ops.Var]) -> None:
+        def tested(values: list[ops.Var]) -> None:
             with x.loops.when(*option.tests):
                 body(values)
 
         with x.loops.when(option.guard):
-            x.loops.combinations([(each.variable, each.items) for each in option.choices], one, stops=stops)
+            x.loops.combinations([(choice.variable, choice.items) for choice in option.choices], tested, stops=stops)
         b.locals = outer
 
     def take(self, index: int) -> str:
-        """Puts the values of an option into the frame and gives the stretch that follows."""
+        """Return the name of the function that stores an option's values in the frame and gives the next stretch."""
 
         def build(b: FunctionBuilder) -> None:
             _, ask = self._begin(b, index)
@@ -171,4 +177,4 @@ class Decisions:
                     b.add(ops.Return(ops.Constant(end.bodies[place])))
             b.fail("no such alternative")
 
-        return self._asked("take", index, build, (FRAME, OPTION))
+        return self._declare("take", index, build, (FRAME, OPTION))

@@ -1,7 +1,7 @@
-"""Functions of a module that plays without the interpreter: views of seats, a digest, the result.
+"""Functions of a standalone module: views of seats, a digest, the result.
 
-A view and a digest read only the words that count. A kept list has room for more items than it holds, and the room may
-still hold what lay there before: nobody may see that, and it does not make two equal states differ.
+A view and a digest read only the live words. A kept list has room for more items than it holds, and that room may
+contain stale data: a view must not leak it, and equal states must have equal digests.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["COUNTED", "HIDDEN", "OPEN", "SEEN", "Standalone"]
 
 SEEN, HIDDEN, COUNTED = 0, 1, 2
-"""What the mask of a view says of a cell: it is as it is; it is blank; of what it holds only the number is told."""
+"""Entries of the mask of a view: the cell is visible; it is hidden; only its number of items is visible."""
 OPEN = ("round", "phase", "turn", "over")
-"""Cells that everyone may see, also those that no declaration is about."""
+"""Cells that are public, including those without a declaration."""
 LISTED = CardHolderType | CollectionType
 AT, INTO, WHO = (ops.Var(name, "i32") for name in ("at", "into", "seat"))
 
 
 class Standalone(Sights):
-    """Builds them. ``buffer`` is the address of a copy of the state, ``mask`` that of a word for each cell."""
+    """Builds the exported functions. ``buffer`` is the address of a copy of the state, ``mask`` that of a word for each
+    cell."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         super().__init__(module)
@@ -40,14 +41,14 @@ class Standalone(Sights):
         self.mask = self.memory.reserve(self.constants.layout.size)
 
     def functions(self) -> dict[str, ops.Function]:
-        """All of them, by name; what they call is made when the module is finished."""
-        made = [self._view(), self._copied(), self._over()]
-        return {function.name: function for function in made} | Ranking(self.module).functions()
+        """Return the exported functions by name. Functions that they call are built when the module is finished."""
+        functions = [self._view(), self._copied(), self._over()]
+        return {function.name: function for function in functions} | Ranking(self.module).functions()
 
-    # --- copies of what counts
+    # --- copies of live words
 
     def _copy(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """Copies a kept value to where all words are zero."""
+        """Copy a kept value to a zeroed destination."""
         shapes = self.shapes
         words = ops.Constant(shapes.words(type_))
         if shapes.is_scalar(type_):
@@ -86,7 +87,7 @@ class Standalone(Sights):
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 self._copy(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, offset)), field)
 
-        return self.module.made(name, (AT, INTO), None, build, f"copies the words that count: {type_}")
+        return self.module.made(name, (AT, INTO), None, build, f"copies the live words: {type_}")
 
     def _cell(self, b: FunctionBuilder, group: CellGroup, number: ops.Value) -> None:
         place = b.times(number, group.stride)
@@ -94,7 +95,7 @@ class Standalone(Sights):
         self._copy(b, at, b.kept(b.plus(place, group.address - STATE + self.buffer)), group.type)
 
     def _whole(self, b: FunctionBuilder, group: CellGroup) -> None:
-        """Copies all cells of a group."""
+        """Copy all cells of a group."""
         shapes, type_ = self.shapes, group.type
         always_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
         if not (always_full or shapes.is_scalar(type_)):
@@ -108,7 +109,8 @@ class Standalone(Sights):
     # --- the digest
 
     def _copied(self) -> ops.Function:
-        """Copies all that counts of the state behind each other: its cells and its frames. Gives the words of it."""
+        """Build the function that copies the live words of the state, its cells and frames, to the buffer. It returns
+        their number."""
 
         def build(b: FunctionBuilder) -> None:
             for name, group in self.memory.groups.items():
@@ -126,19 +128,19 @@ class Standalone(Sights):
             size = ops.Binary("sub", ops.Get(end), ops.Constant(self.buffer))
             b.add(ops.Return(ops.Binary("shr", size, ops.Constant(2))))
 
-        return self.module.made("copied", (), "i32", build, "copies all that counts of a state")
+        return self.module.made("copied", (), "i32", build, "copies the live words of the state")
 
     def _frame(self, b: FunctionBuilder, frame: ops.Var, end: ops.Var) -> None:
-        """Copies a frame: where it goes on, where a result goes, its locals."""
+        """Copy a frame: the stretch to resume, the local for a result, the locals."""
         program, frames = self.module.program, self.module.frames
         for place in range(2):
             b.add(ops.Store(ops.Get(end), place * WORD, ops.Load(ops.Get(frame), place * WORD)))
         b.set(end, b.plus(ops.Get(end), FRAME_HEAD * WORD))
         procedures = sorted({stretch.procedure for stretch in program.stretches})
-        which = [procedures.index(stretch.procedure) for stretch in program.stretches]
-        table = self.memory.words(which)
+        owners = [procedures.index(stretch.procedure) for stretch in program.stretches]
+        table = self.memory.words(owners)
         where = b.kept(ops.Load(ops.Get(frame)), "where")
-        special = ops.Compare("ge", where, ops.Constant(len(which)))
+        special = ops.Compare("ge", where, ops.Constant(len(owners)))
         procedure = b.kept(ops.Select(special, ops.Constant(-1), ops.Load(b.times(where, WORD), table)), "procedure")
         for number, name in enumerate(procedures):
             try:
@@ -153,11 +155,11 @@ class Standalone(Sights):
                 b.set(end, b.plus(ops.Get(end), frames.shape(name).size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: FunctionBuilder, group: CellGroup) -> None:
-        """Copies the blocks that wait for their moment."""
+        """Copy the delayed blocks."""
         phases = self.module.phases
         shift = self.buffer - STATE
         b.add(ops.CopyWords(ops.Constant(group.address + shift), ops.Constant(group.address), ops.Constant(KEPT_START)))
-        with phases.waiting(b) as (at, _):
+        with phases.blocks(b) as (at, _):
             b.add(ops.CopyWords(b.plus(at, shift), at, ops.Constant(KEPT_HEAD)))
             which = b.kept(ops.Load(at, 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
@@ -169,7 +171,7 @@ class Standalone(Sights):
     # --- views
 
     def _view(self) -> ops.Function:
-        """Copies the cells as a seat may see them to where all words are zero, and fills the mask."""
+        """Build the function that copies the cells that a seat may see to the zeroed buffer, and fills the mask."""
 
         def build(b: FunctionBuilder) -> None:
             seat = ops.Get(WHO)
@@ -178,7 +180,7 @@ class Standalone(Sights):
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
 
-        return self.module.made("seen", (WHO,), None, build, "copies what a seat may see")
+        return self.module.made("seen", (WHO,), None, build, "copies the cells that a seat may see")
 
     def _seen_of(self, b: FunctionBuilder, name: str, group: CellGroup) -> None:
         declared = self.model.groups.get(name)
@@ -209,15 +211,15 @@ class Standalone(Sights):
                 self._cell(b, group, number)
             with b.block() as blank:
                 self._blank(b, group, number, counted=False)
-            told: ops.Statement = ops.If(ops.Get(seen), tuple(shown), tuple(blank))
+            statement: ops.Statement = ops.If(ops.Get(seen), tuple(shown), tuple(blank))
             if some_hidden:
                 with b.block() as covered:
                     self._blank(b, group, number, counted=isinstance(type_, LISTED))
-                told = ops.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
-            b.add(told)
+                statement = ops.If(self._may_see(b, b.plus(number, group.base)), (statement,), tuple(covered))
+            b.add(statement)
 
     def _blank(self, b: FunctionBuilder, group: CellGroup, number: ops.Value, *, counted: bool) -> None:
-        """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
+        """Write a hidden cell: only the number of items, or the absence of a value, is visible."""
         type_ = group.type
         place = b.kept(b.times(number, group.stride))
         first = ops.Load(place, group.address)
@@ -235,7 +237,7 @@ class Standalone(Sights):
         b.add(ops.If(ops.Compare("eq", first, none), (known,), (hidden,)))
 
     def _masked(self, b: FunctionBuilder, group: CellGroup) -> None:
-        """Nobody sees a group."""
+        """Hide a group from all seats."""
         for cell in range(group.base, group.base + group.count):
             b.add(ops.Store(ZERO, self.mask + cell * WORD, ops.Constant(HIDDEN)))
 
@@ -243,4 +245,4 @@ class Standalone(Sights):
 
     def _over(self) -> ops.Function:
         over = ops.Load(ZERO, self.memory.groups["over"].address, "i32", "over")
-        return self.module.made("is_over", (), "i32", lambda b: b.add(ops.Return(over)), "whether the game is over")
+        return self.module.made("is_over", (), "i32", lambda b: b.add(ops.Return(over)), "true if the game is over")

@@ -1,4 +1,4 @@
-"""Expressions: a checked tree becomes a value of the IR, with the statements that it needs before it."""
+"""Expressions: a checked tree becomes a value of the IR, preceded by the statements that it needs."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from interpreter.language.types import (
 __all__ = ["Expressions"]
 
 HOLE = NO_NUMBER + 1
-"""What a table holds where it has no cell."""
+"""Content of a table where it has no cell."""
 MOST_CELLS = 100_000
 ALIKE = (TokenHolderType | StockType, CardHolderType)
-"""Forms of holders that can stand for each other."""
+"""Interchangeable forms of holders."""
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
@@ -49,45 +49,52 @@ class Expressions:
         self.loops = Loops(self)
         self.builtins = Builtins(self)
 
-    def value(self, node: core.Expression, wanted: Type | None = None) -> ops.Value:
-        """The value, as a register of the wanted type holds it: it says what none is."""
+    def value(self, node: core.Expression, expected: Type | None = None) -> ops.Value:
+        """Build an expression as a register of the expected type, which determines the representation of none."""
         before, self.b.span = self.b.span, node.span
-        found = self._value(node, wanted or node.type)
+        value = self._value(node, expected or node.type)
         self.b.span = before
-        if wanted is not None and found.rep != self.shapes.rep(wanted):
-            if isinstance(node.type, NeverType):  # there is none: nothing is worked out with it
-                self.b.kept(found)
-                return ops.Constant(0, self.shapes.rep(wanted))
-            raise Unsupported(f"a {node.type} where a {wanted} is wanted")
-        return found
+        if expected is not None and value.rep != self.shapes.rep(expected):
+            if isinstance(node.type, NeverType):  # its list is empty, so the value is never used
+                self.b.kept(value)
+                return ops.Constant(0, self.shapes.rep(expected))
+            raise Unsupported(f"a {node.type} where a {expected} is expected")
+        return value
 
     def truth(self, node: core.Expression) -> ops.Value:
         return self.value(node)
 
     def lazily(self, make: Callable[[], ops.Value]) -> tuple[list[ops.Statement], ops.Value]:
-        """A value with its statements apart: whoever needs it runs them."""
+        """Build a value and collect its statements, so that the caller can run them conditionally."""
         with self.b.block() as statements:
-            found = make()
-        return statements, found
+            value = make()
+        return statements, value
 
     def either(self, test: ops.Value, then: Callable[[], ops.Value], otherwise: Callable[[], ops.Value]) -> ops.Value:
-        """One of two values; of the other nothing is worked out."""
+        """Build one of two values; the other is not evaluated."""
         b = self.b
         if isinstance(test, ops.Constant):
             return then() if test.value else otherwise()
-        yes, one = self.lazily(then)
-        no, other = self.lazily(otherwise)
-        if not yes and not no:
-            return ops.Select(test, one, other, span=b.span)
-        var = b.var(one.rep)
-        b.add(ops.If(test, (*yes, ops.Set(var, one)), (*no, ops.Set(var, other)), span=b.span))
+        then_body, then_value = self.lazily(then)
+        otherwise_body, otherwise_value = self.lazily(otherwise)
+        if not then_body and not otherwise_body:
+            return ops.Select(test, then_value, otherwise_value, span=b.span)
+        var = b.var(then_value.rep)
+        b.add(
+            ops.If(
+                test,
+                (*then_body, ops.Set(var, then_value)),
+                (*otherwise_body, ops.Set(var, otherwise_value)),
+                span=b.span,
+            )
+        )
         return ops.Get(var)
 
-    def _value(self, node: core.Expression, wanted: Type) -> ops.Value:
+    def _value(self, node: core.Expression, expected: Type) -> ops.Value:
         b, shapes, constants = self.b, self.shapes, self.module.constants
         match node:
             case core.Const(value):
-                type_ = wanted if value is None or isinstance(node.type, NoneType | NeverType) else node.type
+                type_ = expected if value is None or isinstance(node.type, NoneType | NeverType) else node.type
                 return self._constant(value, type_)
             case core.Local(index):
                 return b.read_local(index, node.type)
@@ -148,11 +155,11 @@ class Expressions:
                 return ops.Binary("sub", ops.Constant(0, "i64"), self.value(inner), span=b.span)
             case core.Condition(then, test, otherwise):
                 return self.either(
-                    self.value(test), lambda: self.value(then, wanted), lambda: self.value(otherwise, wanted)
+                    self.value(test), lambda: self.value(then, expected), lambda: self.value(otherwise, expected)
                 )
             case core.Default(value, default):
-                kept = b.kept(self.value(value, value.type if not isinstance(value.type, NoneType) else wanted))
-                return self.either(b.is_none(kept, wanted), lambda: self.value(default, wanted), lambda: kept)
+                kept = b.kept(self.value(value, value.type if not isinstance(value.type, NoneType) else expected))
+                return self.either(b.is_none(kept, expected), lambda: self.value(default, expected), lambda: kept)
             case core.MemberOf():
                 return self._member(node)
             case core.KindTest():
@@ -165,10 +172,10 @@ class Expressions:
                 assert_never(node)
 
     def _constant(self, value: object, type_: Type) -> ops.Value:
-        found = self.memory.constant(value, type_)
+        constant = self.memory.constant(value, type_)
         if self.shapes.is_scalar(type_):
-            return ops.Constant(found, self.shapes.rep(type_))
-        return ops.Data(found, str(type_)) if value is not None else ZERO
+            return ops.Constant(constant, self.shapes.rep(type_))
+        return ops.Data(constant, str(type_)) if value is not None else ZERO
 
     # --- cells
 
@@ -193,10 +200,10 @@ class Expressions:
         if self.shapes.is_scalar(kept):
             kept = type_ if self.shapes.rep(type_) == self.shapes.rep(kept) else kept
         value = self.b.load(address, offset, kept, group.name if group is not None else self.groups_of(cell.type))
-        return ops.ToIndex(value) if (value.rep, self.shapes.rep(type_)) == ("i64", "i32") else value  # as the phase
+        return ops.ToIndex(value) if (value.rep, self.shapes.rep(type_)) == ("i64", "i32") else value  # a phase
 
     def groups_of(self, holder: Type) -> str:
-        """The groups that a holder can be in of which no more is known than its type, with ``|`` between them."""
+        """Return the groups that can contain a holder, joined by ``|``, if only its type is known."""
         alike = next((forms for forms in ALIKE if isinstance(holder, forms)), type(holder))
         groups = self.module.constants.model.groups.values()
         return "|".join(group.name for group in groups if isinstance(group.type, alike)) or "?"
@@ -213,7 +220,7 @@ class Expressions:
         return ops.Load(b.times(index, WORD), table, self.shapes.rep(type_), span=b.span)
 
     def _table(self, node: core.TableCell) -> ops.Value:
-        """A cell of a printed table: a row of words, one key after another."""
+        """Build the lookup in a printed table, which is stored as a row of words in mixed-radix order of its keys."""
         b, shapes = self.b, self.shapes
         table = self.module.constants.model.tables[node.table]
         if not table.cells:
@@ -247,11 +254,11 @@ class Expressions:
             else:
                 position = ops.Binary("add", scaled, place, span=b.span)
         address, is_full = self._cells(node.table, spans, size)
-        found: ops.Value = ops.Load(b.times(position, WORD), address, shapes.rep(table.gives), span=b.span)
+        cell: ops.Value = ops.Load(b.times(position, WORD), address, shapes.rep(table.gives), span=b.span)
         if not is_full:
-            found = b.kept(found)
-            b.fail_if(ops.Compare("eq", found, ops.Constant(HOLE, found.rep)), "no such cell")
-        return found
+            cell = b.kept(cell)
+            b.fail_if(ops.Compare("eq", cell, ops.Constant(HOLE, cell.rep)), "no such cell")
+        return cell
 
     def _cells(self, name: str, spans: list[tuple[int, int]], size: int) -> tuple[int, bool]:
         table = self.module.constants.model.tables[name]
@@ -263,7 +270,7 @@ class Expressions:
             words[place] = self.memory.constant(value, table.gives)
         return self.memory.words(words), HOLE not in words
 
-    # --- values that are made
+    # --- constructors
 
     def _made(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...], *, listed: bool) -> ops.Value:
         b = self.b
@@ -292,7 +299,8 @@ class Expressions:
     # --- calls
 
     def call(self, node: core.CallRule | core.CallBase) -> ops.Value:
-        """A call of a function; of a procedure that cannot suspend see :mod:`interpreter.compiler.build.steps`."""
+        """Build a call of a function. :mod:`interpreter.compiler.build.steps` builds calls of procedures that cannot
+        suspend."""
         program = self.module.program
         target = program.target(node)
         layer = program.reach.procedures[target]
@@ -336,10 +344,10 @@ class Expressions:
         if self.shapes.is_scalar(type_):
             if isinstance(type_, TextType) and operator not in ("eq", "ne"):
                 raise Unsupported("texts in order")
-            one, other = self.value(left), self.value(right)
-            if one.rep != other.rep:
-                one, other = (each if each.rep == "i64" else ops.ToNumber(each) for each in (one, other))
-            return ops.Compare(operator, one, other, span=b.span)
+            first, second = self.value(left), self.value(right)
+            if first.rep != second.rep:
+                first, second = (side if side.rep == "i64" else ops.ToNumber(side) for side in (first, second))
+            return ops.Compare(operator, first, second, span=b.span)
         if operator not in ("eq", "ne"):
             raise Unsupported(f"the order of {type_}")
         items = (
@@ -351,24 +359,24 @@ class Expressions:
             test = self.same(b.kept(self.value(left)), b.kept(self.value(right)), type_, right.type)
         return test if operator == "eq" else ops.Not(test)
 
-    def same(self, one: ops.Value, other: ops.Value, type_: Type, other_type: Type) -> ops.Value:
+    def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
         """Return whether two values in registers are equal."""
         b, shapes = self.b, self.shapes
         if shapes.is_scalar(type_):
-            return ops.Compare("eq", one, other)
+            return ops.Compare("eq", left, right)
         if type_.optional or other_type.optional:
-            both = self.same(one, other, type_.sure, other_type.sure)
-            some = ops.Select(ops.Not(one), ZERO, ops.Select(ops.Not(other), ZERO, both))
-            return ops.Select(ops.Compare("eq", one, other), ONE, some)
+            both = self.same(left, right, type_.sure, other_type.sure)
+            some = ops.Select(ops.Not(left), ZERO, ops.Select(ops.Not(right), ZERO, both))
+            return ops.Select(ops.Compare("eq", left, right), ONE, some)
         if shapes.is_listed(type_) and shapes.is_scalar(shapes.item(type_)):
-            return b.call("equal_lists", one, other)
+            return b.call("equal_lists", left, right)
         if isinstance(type_, BagType) or shapes.is_flat(type_):
-            return b.call("equal_words", one, other, ops.Constant(shapes.words(type_.sure)))
-        return ops.Call(self.module.values.equality(type_), (one, other), span=b.span)
+            return b.call("equal_words", left, right, ops.Constant(shapes.words(type_.sure)))
+        return ops.Call(self.module.values.equality(type_), (left, right), span=b.span)
 
     def _member(self, node: core.MemberOf) -> ops.Value:
-        found = self._is_among(node)
-        return ops.Not(found, span=self.b.span) if node.negated else found
+        is_member = self._is_among(node)
+        return ops.Not(is_member, span=self.b.span) if node.negated else is_member
 
     def _is_among(self, node: core.MemberOf) -> ops.Value:
         items = node.items
@@ -385,7 +393,7 @@ class Expressions:
         return self.is_item(self.b.kept(self.value(node.item, type_)), type_, items)
 
     def is_item(self, item: ops.Value, item_type: Type, items: core.Expression) -> ops.Value:
-        """Return whether a value stands in a list."""
+        """Return whether a value is in a list."""
         b = self.b
         type_ = self.shapes.item(items.type)
         if isinstance(items, core.RangeFrom):
@@ -397,23 +405,25 @@ class Expressions:
                 return ops.Load(ops.Binary("add", row, b.times(item, WORD)), WORD, span=b.span)
             if not isinstance(items, core.Loop):
                 return b.call("contains", self.value(items), b.word(item, True))
-        found_var, label = b.var("i32", "any"), b.label("member")
-        b.set(found_var, ZERO)
+        found, label = b.var("i32", "any"), b.label("member")
+        b.set(found, ZERO)
         with b.block() as inner:
 
-            def one_item(other: ops.Var) -> None:
-                test = self.same(item, ops.Get(other), item_type, type_)
-                b.add(ops.If(test, (ops.Set(found_var, ONE), ops.Break(label)), span=b.span))
+            def check(member: ops.Var) -> None:
+                test = self.same(item, ops.Get(member), item_type, type_)
+                b.add(ops.If(test, (ops.Set(found, ONE), ops.Break(label)), span=b.span))
 
-            self.loops.source(items, stops=True).each(one_item)
+            self.loops.source(items, stops=True).each(check)
         b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(found_var)
+        return ops.Get(found)
 
-    def _flags(self, items: core.Expression, of: Type, asked: Type) -> ops.Value | None:
-        """A row that says of each thing whether it stands in a list, which a function gives and keeps, or a value of
-        the whole game."""
+    def _flags(self, items: core.Expression, of: Type, item_type: Type) -> ops.Value | None:
+        """Return a row that flags the members of a list, or None.
+
+        The list must be the result of a memoised function, or a cell of the whole game.
+        """
         size = self.shapes.domain(of)
-        if not size or of.optional or asked.optional:
+        if not size or of.optional or item_type.optional:
             return None
         match items:
             case core.CallRule() if self.module.is_remembered(self.module.program.target(items)):

@@ -1,7 +1,7 @@
-"""Frames: where the locals of procedures that can suspend lie.
+"""Frames: memory layout of the locals of procedures that can suspend.
 
-A frame is a head (where it goes on, the offset of the local for a result, the frame below) and the locals in their kept
-forms. Variables of loops inside expressions are no part of it: nothing reads them later.
+A frame is a head (stretch to resume, offset of the local for a result, frame below) and the locals in their kept forms.
+It omits variables of loops inside expressions, which nothing reads later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["FrameShape", "Frames", "kept_in_frame"]
 
 @dataclass(frozen=True, slots=True)
 class FrameShape:
-    """The frame of one procedure: its locals (none: not kept), its size in words, and a new one with its head."""
+    """The frame of one procedure: its locals (None: omitted), its size in words, and the initial contents."""
 
     slots: tuple[Slot | None, ...]
     words: int
@@ -47,17 +47,17 @@ class Frames:
 
     @cached_property
     def _trees(self) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {}
+        trees: dict[str, list[Any]] = {}
         for stretch in self.module.program.stretches:
-            found.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
-        return found
+            trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
+        return trees
 
     def shape(self, procedure: str) -> FrameShape:
-        """The frame of a procedure. Raises :class:`Unsupported` where a local has two shapes."""
-        found = self._known.get(procedure)
-        if found is None:
-            found = self._known[procedure] = self._shape(procedure)
-        return found
+        """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
+        shape = self._known.get(procedure)
+        if shape is None:
+            shape = self._known[procedure] = self._shape(procedure)
+        return shape
 
     def _shape(self, procedure: str) -> FrameShape:
         shapes = self.module.shapes
@@ -89,7 +89,7 @@ class Frames:
 
 
 def kept_in_frame(shapes: Shapes, type_: Type) -> Type:
-    """The type of a local in a frame: before it is set, it is none."""
+    """Return the type of a local in a frame: it is none until it is set."""
     return type_ if shapes.is_scalar(type_) else type_.maybe
 
 
@@ -119,10 +119,10 @@ def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
                 pass
 
 
-def _both(one: Type, other: Type) -> Type:
-    if accepts(one.maybe, other):
-        return one.maybe if other.optional or one.optional else one
-    found = join(one, other)
-    if found is None:
-        raise Unsupported(f"a local that is a {one} and a {other}")
-    return found
+def _both(left: Type, right: Type) -> Type:
+    if accepts(left.maybe, right):
+        return left.maybe if right.optional or left.optional else left
+    joined = join(left, right)
+    if joined is None:
+        raise Unsupported(f"a local that is a {left} and a {right}")
+    return joined

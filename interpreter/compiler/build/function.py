@@ -1,4 +1,4 @@
-"""One function while it is built: its statements so far, its variables, and what locals of the rule stand for."""
+"""Builder of one function: its statements so far, its variables, and the mapping from the rule's locals."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["FunctionBuilder", "Slot"]
 
 ONE, ZERO = ops.Constant(1), ops.Constant(0)
 LARGEST = 2**40
-"""Numbers under a name are no larger; those that are kept in cells fit into a word."""
+"""Limit of numbers in registers; numbers in cells fit into a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A local that lies in a frame, in its kept form."""
+    """A local in a frame, in its kept form."""
 
     offset: int
     type: Type
 
 
 class FunctionBuilder:
-    """Statements are added in order; ``block`` gathers some of them apart."""
+    """Builds a function. Statements are added in order; ``block`` collects some of them separately."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module = module
@@ -42,7 +42,7 @@ class FunctionBuilder:
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
         self.frame: ops.Var | None = None
-        """The address of the frame, where locals lie in one."""
+        """The address of the frame, if locals are in one."""
         self.span: Span = NOWHERE
         self._count = 0
 
@@ -63,7 +63,7 @@ class FunctionBuilder:
         self.add(ops.Set(var, value, span=self.span))
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
-        """The value worked out once, here: constants and variables stay as they are."""
+        """Evaluate a value once, into a variable. Constants and variables are returned unchanged."""
         if isinstance(value, ops.Constant | ops.Data | ops.Get):
             return value
         var = self.var(value.rep, name)
@@ -72,7 +72,7 @@ class FunctionBuilder:
 
     @contextmanager
     def block(self) -> Iterator[list[ops.Statement]]:
-        """Inside, statements go to a list of their own."""
+        """Collect the statements inside in a list of their own."""
         before, self.body = self.body, []
         try:
             yield self.body
@@ -81,7 +81,7 @@ class FunctionBuilder:
 
     @contextmanager
     def when(self, test: ops.Value) -> Iterator[None]:
-        """Inside, statements run only where the test holds."""
+        """Run the statements inside only if the test holds."""
         span = self.span
         with self.block() as inner:
             yield
@@ -90,8 +90,8 @@ class FunctionBuilder:
 
     @contextmanager
     def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
-        """Inside, statements run again and again, as long as the test holds; behind each pass comes the step. Gives the
-        label, by which the loop can be left."""
+        """Repeat the statements inside while the test holds; ``step`` follows each pass. Yield the label, which breaks
+        the loop."""
         label, span = self.label(name), self.span
         with self.block() as inner:
             yield label
@@ -99,7 +99,7 @@ class FunctionBuilder:
 
     @contextmanager
     def counted(self, count: ops.Value, name: str = "number", first: ops.Value = ZERO) -> Iterator[ops.Value]:
-        """Inside, statements run for each number from the first below a count."""
+        """Run the statements inside for each number from ``first`` below a count."""
         number = self.var("i32", name)
         self.set(number, first)
         with self.repeated(
@@ -109,7 +109,7 @@ class FunctionBuilder:
 
     @contextmanager
     def scoped(self, locals_: dict[int, ops.Var | Slot]) -> Iterator[None]:
-        """Inside, locals of the rule are these."""
+        """Map the rule's locals to these inside."""
         before, self.locals = self.locals, locals_
         try:
             yield
@@ -121,15 +121,15 @@ class FunctionBuilder:
         return ops.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
 
     def do(self, helper: str, *arguments: ops.Value) -> None:
-        """A call of a helper for its effects."""
+        """Add a call of a helper for its effects."""
         self.add(ops.Do(self.call(helper, *arguments), span=self.span))
 
-    def fail_if(self, test: ops.Value, why: str = "") -> None:
-        self.add(ops.If(test, (ops.Fail(why, span=self.span),), span=self.span))
+    def fail_if(self, test: ops.Value, reason: str = "") -> None:
+        self.add(ops.If(test, (ops.Fail(reason, span=self.span),), span=self.span))
 
     def capped(self, value: ops.Value) -> ops.Value:
-        """The same number, or a failure where so many sums of such numbers could be too large for 64 bits as one
-        decision can work out."""
+        """Return a number, with a trap if it is so large that sums of such numbers, as many as one decision can
+        compute, could overflow 64 bits."""
         if value.rep != "i64" or fits(value):
             return value
         kept = self.kept(value)
@@ -139,35 +139,35 @@ class FunctionBuilder:
         )
         return kept
 
-    def fail(self, why: str = "") -> None:
-        self.add(ops.Fail(why, span=self.span))
+    def fail(self, reason: str = "") -> None:
+        self.add(ops.Fail(reason, span=self.span))
 
     # --- locals
 
     def read_local(self, index: int, type_: Type) -> ops.Value:
-        found = self.locals.get(index)
-        if found is None:
+        local = self.locals.get(index)
+        if local is None:
             raise Unsupported(f"local {index}, which nothing has set")
-        if isinstance(found, ops.Var):
-            return ops.Get(found)
+        if isinstance(local, ops.Var):
+            return ops.Get(local)
         assert self.frame is not None
-        return self.load(ops.Get(self.frame), found.offset, found.type if not self.shapes.is_scalar(type_) else type_)
+        return self.load(ops.Get(self.frame), local.offset, local.type if not self.shapes.is_scalar(type_) else type_)
 
     def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
-        found = self.locals.get(index)
-        if isinstance(found, Slot):
+        local = self.locals.get(index)
+        if isinstance(local, Slot):
             assert self.frame is not None
-            self.store(ops.Get(self.frame), found.offset, value, found.type)
+            self.store(ops.Get(self.frame), local.offset, value, local.type)
             return
         rep = self.shapes.rep(type_)
-        if found is None or found.rep != rep:
-            found = self.locals[index] = ops.Var(f"l{index}_{rep}", rep)
-        self.set(found, self.capped(value))
+        if local is None or local.rep != rep:
+            local = self.locals[index] = ops.Var(f"l{index}_{rep}", rep)
+        self.set(local, self.capped(value))
 
     # --- kept forms
 
     def load(self, address: ops.Value, offset: int, type_: Type, group: str = "") -> ops.Value:
-        """The value whose kept form lies at an address. A flat list, bag or record is not copied."""
+        """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return ops.Load(address, offset, shapes.rep(type_), group, span=self.span)
@@ -184,7 +184,7 @@ class FunctionBuilder:
         return ops.Select(ops.Load(at, 0, "i32", group), self.plus(at, WORD), ZERO)
 
     def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
-        """The kept form of a value is written to an address."""
+        """Write the kept form of a value to an address."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             self.add(ops.Store(address, offset, self.word(value, type_.optional), group, span=self.span))
@@ -217,7 +217,7 @@ class FunctionBuilder:
     # --- small values
 
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
-        """A register as a word of memory."""
+        """Convert a register to a word of memory."""
         return ops.ToWord(value, optional, span=self.span) if value.rep == "i64" else value
 
     def plus(self, value: ops.Value, number: int) -> ops.Value:
@@ -230,7 +230,7 @@ class FunctionBuilder:
         return ops.Binary("add", value, ops.Constant(number, value.rep), span=self.span)
 
     def times(self, value: ops.Value, number: int) -> ops.Value:
-        """An index times a number that is known."""
+        """Multiply an index by a constant."""
         if isinstance(value, ops.Constant):
             return ops.Constant(value.value * number)
         if number == 1:

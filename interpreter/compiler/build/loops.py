@@ -1,4 +1,6 @@
-"""Loops over lists. Items are pushed through filters and maps into what uses them, so most lists are never made."""
+"""Loops over lists, fused: items are pushed through filters and maps into their consumer, so most lists are never
+built.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Each = Callable[[ops.Var], None]
 
 
 class Source:
-    """Items, one after another. ``bound`` is at least as many as there are; ``each`` builds the loop."""
+    """A stream of items. ``bound`` is an upper bound of their number; ``each`` builds the loop."""
 
     def __init__(self, item: Type, bound: ops.Value, each: Callable[[Each], None]) -> None:
         self.item, self.bound, self.each = item, bound, each
@@ -41,7 +43,11 @@ class Loops:
     # --- sources
 
     def source(self, node: core.Expression, *, stops: bool = False) -> Source:
-        """Build the source of a loop. Where it ``stops`` early, what can fail is worked out for all items first."""
+        """Build the source of a loop.
+
+        If the consumer ``stops`` early, a filter that may fail is evaluated for all items first, as the plain form
+        does.
+        """
         b = self.b
         match node:
             case core.RangeFrom(first, last):
@@ -63,7 +69,7 @@ class Loops:
         return self.shapes.item(type_)
 
     def listed(self, pointer: ops.Value, item: Type) -> Source:
-        """The items of a list in memory."""
+        """Return the items of a list in memory."""
         b = self.b
         pointer = b.kept(pointer, "list")
         length = b.kept(ops.Load(pointer, span=b.span), "n")
@@ -122,19 +128,21 @@ class Loops:
 
     def _clockwise(self, seat: core.Expression) -> Source:
         b, seats = self.b, self.shapes.domains["seat"]
-        who = b.kept(self.x.value(seat))
+        origin = b.kept(self.x.value(seat))
 
         def each(body: Each) -> None:
             step = b.var("i32", "step")
             b.add(ops.Charge(ops.Constant(seats), span=b.span))
             b.set(step, ONE)
-            further = ops.Binary("add", who, ops.Get(step))
-            other = ops.Select(
-                ops.Compare("ge", further, ops.Constant(seats)),
-                ops.Binary("sub", further, ops.Constant(seats)),
-                further,
+            target = ops.Binary("add", origin, ops.Get(step))
+            next_seat = ops.Select(
+                ops.Compare("ge", target, ops.Constant(seats)),
+                ops.Binary("sub", target, ops.Constant(seats)),
+                target,
             )
-            self._while(ops.Compare("lt", ops.Get(step), ops.Constant(seats)), step, 1, lambda: self._item(other, body))
+            self._while(
+                ops.Compare("lt", ops.Get(step), ops.Constant(seats)), step, 1, lambda: self._item(next_seat, body)
+            )
 
         return Source(SEAT, ops.Constant(seats - 1), each)
 
@@ -152,7 +160,7 @@ class Loops:
         locals_ = b.locals
 
         def each(body: Each) -> None:
-            def one(item: ops.Var) -> None:
+            def pass_on(item: ops.Var) -> None:
                 outer = b.locals
                 with b.scoped(locals_):
                     locals_[node.variable] = item
@@ -161,19 +169,19 @@ class Loops:
                             with b.scoped(outer):
                                 body(item)
                         else:
-                            found = self.x.value(node.value, self.item_of(node.type))
+                            value = self.x.value(node.value, self.item_of(node.type))
                             with b.scoped(outer):
-                                self._item(found, body)
+                                self._item(value, body)
 
-            source.each(one)
+            source.each(pass_on)
 
         return Source(self.item_of(node.type), source.bound, each)
 
-    # --- what is looked for
+    # --- consumers
 
     @contextmanager
     def when(self, *tests: core.Expression | None) -> Iterator[None]:
-        """Inside, statements run only where the tests hold, one after another."""
+        """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold."""
         with ExitStack() as open_:
             for test in tests:
                 if test is not None:
@@ -187,24 +195,24 @@ class Loops:
         *,
         stops: bool = False,
     ) -> None:
-        """The body for each combination of items; each binder may read those before it."""
+        """Run the body for each combination of items. A binder may read the ones before it."""
         values: list[ops.Var] = []
 
-        def further(place: int) -> None:
+        def bind_from(place: int) -> None:
             if place == len(binders):
                 body(values)
                 return
             index, items = binders[place]
 
-            def one(item: ops.Var) -> None:
+            def bind(item: ops.Var) -> None:
                 self.b.locals[index] = item
                 values.append(item)
-                further(place + 1)
+                bind_from(place + 1)
                 values.pop()
 
-            self.source(items, stops=stops).each(one)
+            self.source(items, stops=stops).each(bind)
 
-        further(0)
+        bind_from(0)
 
     def loop(self, node: core.Select | core.Fold | core.Search | core.Order) -> ops.Value:
         match node:
@@ -213,7 +221,7 @@ class Loops:
             case core.Fold(operation="count"):
                 return self._counted(node)
             case core.Fold():
-                return self._any(node, wanted=node.operation == "any")
+                return self._any(node, expected=node.operation == "any")
             case core.Search():
                 return self._found(node)
             case core.Order(operation="sorted"):
@@ -224,19 +232,19 @@ class Loops:
                 assert_never(node)
 
     def each(self, node: core.Loop, body: Each, *, stops: bool = False) -> None:
-        """The body for each item that passes the loop's own test."""
+        """Run the body for each item that passes the loop's own test."""
         source = self.source(node.items, stops=stops)
         b = self.b
 
-        def one(item: ops.Var) -> None:
+        def tested(item: ops.Var) -> None:
             b.locals[node.variable] = item
             with self.when(node.test):
                 body(item)
 
-        source.each(one)
+        source.each(tested)
 
     def made(self, source: Source) -> ops.Value:
-        """The items as a list in the arena."""
+        """Build a list of the items in the arena."""
         b = self.b
         bound = b.kept(source.bound)
         pointer, end = b.var("i32", "made"), b.var("i32", "end")
@@ -253,52 +261,52 @@ class Loops:
         return ops.Get(pointer)
 
     def total(self, source: Source) -> ops.Value:
-        b, found = self.b, self.b.var("i64", "sum")
-        b.set(found, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(found, ops.Binary("add", ops.Get(found), ops.Get(item))))
-        return ops.Get(found)
+        b, total = self.b, self.b.var("i64", "sum")
+        b.set(total, ops.Constant(0, "i64"))
+        source.each(lambda item: b.set(total, ops.Binary("add", ops.Get(total), ops.Get(item))))
+        return ops.Get(total)
 
     def extreme(self, source: Source, operator: str) -> ops.Value:
-        """The least (``lt``) or greatest (``gt``) number; none where there is none."""
-        b, found = self.b, self.b.var("i64", "best")
+        """Return the smallest (``lt``) or largest (``gt``) number, or none if there are no items."""
+        b, best = self.b, self.b.var("i64", "best")
         none = b.none(INT)
-        b.set(found, none)
+        b.set(best, none)
 
-        def one(item: ops.Var) -> None:
-            better = ops.Compare(operator, ops.Get(item), ops.Get(found))
-            first = ops.Compare("eq", ops.Get(found), none)
-            b.add(ops.If(ops.Select(first, ONE, better), (ops.Set(found, ops.Get(item)),), span=b.span))
+        def compare(item: ops.Var) -> None:
+            better = ops.Compare(operator, ops.Get(item), ops.Get(best))
+            first = ops.Compare("eq", ops.Get(best), none)
+            b.add(ops.If(ops.Select(first, ONE, better), (ops.Set(best, ops.Get(item)),), span=b.span))
 
-        source.each(one)
-        return ops.Get(found)
+        source.each(compare)
+        return ops.Get(best)
 
     def length(self, source: Source) -> ops.Value:
-        b, found = self.b, self.b.var("i64", "count")
-        b.set(found, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(found, b.plus(ops.Get(found), 1)))
-        return ops.Get(found)
+        b, count = self.b, self.b.var("i64", "count")
+        b.set(count, ops.Constant(0, "i64"))
+        source.each(lambda item: b.set(count, b.plus(ops.Get(count), 1)))
+        return ops.Get(count)
 
     def _counted(self, node: core.Fold) -> ops.Value:
-        b, found = self.b, self.b.var("i64", "count")
-        b.set(found, ops.Constant(0, "i64"))
-        self.each(node, lambda item: b.set(found, b.plus(ops.Get(found), 1)))
-        return ops.Get(found)
+        b, count = self.b, self.b.var("i64", "count")
+        b.set(count, ops.Constant(0, "i64"))
+        self.each(node, lambda item: b.set(count, b.plus(ops.Get(count), 1)))
+        return ops.Get(count)
 
-    def _any(self, node: core.Fold, *, wanted: bool) -> ops.Value:
-        b, found, label = self.b, self.b.var("i32", "any"), self.b.label("any")
-        b.set(found, ops.Constant(int(not wanted)))
+    def _any(self, node: core.Fold, *, expected: bool) -> ops.Value:
+        b, result, label = self.b, self.b.var("i32", "any"), self.b.label("any")
+        b.set(result, ops.Constant(int(not expected)))
         with b.block() as inner:
             source = self.source(node.items, stops=True)
 
-            def one(item: ops.Var) -> None:
+            def check(item: ops.Var) -> None:
                 b.locals[node.variable] = item
                 test = self.x.value(node.test) if node.test is not None else ONE
-                stop = (ops.Set(found, ops.Constant(int(wanted))), ops.Break(label))
-                b.add(ops.If(test if wanted else ops.Not(test), stop, span=b.span))
+                stop = (ops.Set(result, ops.Constant(int(expected))), ops.Break(label))
+                b.add(ops.If(test if expected else ops.Not(test), stop, span=b.span))
 
-            source.each(one)
+            source.each(check)
         b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(found)
+        return ops.Get(result)
 
     def _found(self, node: core.Search) -> ops.Value:
         b, label = self.b, self.b.label("first")
@@ -307,12 +315,12 @@ class Loops:
         b.set(found, b.none(node.type))
         with b.block() as inner:
 
-            def one(item: ops.Var) -> None:
+            def take(item: ops.Var) -> None:
                 b.set(found, ops.Get(item))
                 if first:
                     b.add(ops.Break(label, span=b.span))
 
-            self.each(node, one, stops=first)
+            self.each(node, take, stops=first)
         b.add(ops.Block(label, tuple(inner), span=b.span))
         return self._must(node, found)
 
@@ -326,15 +334,15 @@ class Loops:
             if not self.shapes.is_scalar(self.item_of(node.items.type)):
                 raise Unsupported("items that are ordered by themselves")
             return [ops.Get(item)]
-        found = []
+        keys = []
         for key in node.keys:
             if not self.shapes.is_scalar(key.type):
                 raise Unsupported(f"a key that is a {key.type}")
-            found.append(self.x.value(key))
-        return found
+            keys.append(self.x.value(key))
+        return keys
 
     def _best(self, node: core.Order) -> ops.Value:
-        """The first item with the least or greatest keys."""
+        """Return the first item with the smallest or largest keys."""
         b = self.b
         found = b.var(self.shapes.rep(node.type), "best")
         some, better = b.var("i32", "some"), b.var("i32", "better")
@@ -343,24 +351,24 @@ class Loops:
         best: list[ops.Var] = []
         operator = "lt" if node.operation == "min" else "gt"
 
-        def one(item: ops.Var) -> None:
+        def compare(item: ops.Var) -> None:
             keys = [b.kept(key, "key") for key in self._keys(node, item)]
             if not best:
                 best.extend(b.var(key.rep, "kept") for key in keys)
             b.set(better, ops.Select(ops.Get(some), precedes(keys, best, operator), ONE))
-            taken = [ops.Set(kept, key) for key, kept in zip(keys, best, strict=True)]
+            taken = [ops.Set(best_key, key) for key, best_key in zip(keys, best, strict=True)]
             b.add(ops.If(ops.Get(better), (ops.Set(some, ONE), ops.Set(found, ops.Get(item)), *taken), span=b.span))
 
         with b.block() as loop:
-            self.each(node, one)
-        for kept in best:
-            b.set(kept, ops.Constant(0, kept.rep))
+            self.each(node, compare)
+        for best_key in best:
+            b.set(best_key, ops.Constant(0, best_key.rep))
         b.body.extend(loop)
         b.locals[node.variable] = found
         return self._must(node, found)
 
     def _sorted(self, node: core.Order) -> ops.Value:
-        """The items and, beside them, their keys as numbers of 64 bits; then both are put in order."""
+        """Build a list of the items and, beside it, their keys as 64-bit numbers; then sort both."""
         b = self.b
         source = self.source(node.items)
         bound = b.kept(source.bound)
@@ -374,7 +382,7 @@ class Loops:
         b.set(at, ops.Get(keys))
         item_type = self.item_of(node.items.type)
 
-        def one(item: ops.Var) -> None:
+        def add(item: ops.Var) -> None:
             b.locals[node.variable] = item
             with self.when(node.test):
                 for number, key in enumerate(self._keys(node, item)):
@@ -384,16 +392,16 @@ class Loops:
                 b.set(end, b.plus(ops.Get(end), WORD))
                 b.add(ops.Store(ops.Get(end), 0, b.word(ops.Get(item), item_type.optional), span=b.span))
 
-        source.each(one)
+        source.each(add)
         length = ops.Binary("shr", ops.Binary("sub", ops.Get(end), ops.Get(pointer)), ops.Constant(2))
         b.add(ops.Store(ops.Get(pointer), 0, length, span=b.span))
         return b.call("sort", ops.Get(pointer), ops.Get(keys), ops.Constant(width))
 
 
 def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
-    """Return whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
-    found: ops.Value = ZERO
-    for key, kept in reversed(list(zip(keys, best, strict=True))):
-        equal = ops.Select(ops.Compare("eq", key, ops.Get(kept)), found, ZERO) if found != ZERO else ZERO
-        found = ops.Select(ops.Compare(operator, key, ops.Get(kept)), ONE, equal)
-    return found
+    """Return the test of whether keys precede (``lt``) or follow (``gt``) the best keys so far."""
+    result: ops.Value = ZERO
+    for key, best_key in reversed(list(zip(keys, best, strict=True))):
+        equal = ops.Select(ops.Compare("eq", key, ops.Get(best_key)), result, ZERO) if result != ZERO else ZERO
+        result = ops.Select(ops.Compare(operator, key, ops.Get(best_key)), ONE, equal)
+    return result

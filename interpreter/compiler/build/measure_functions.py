@@ -1,7 +1,7 @@
-"""Measure functions of a module: one for each moment and event at which a number is taken.
+"""Measure functions of a module: one for each moment and event at which something is measured.
 
-A number goes into the module's records by ``$record``: a key of 64 bits and the value. The key has the number of the
-measure, the round, and what tells several values apart, each in so many bits (:class:`KeyPart`).
+``$record`` adds a number to the module's records: a key of 64 bits and the value. The key has the number of the
+measure, the round, and the subjects, each in its own bits (:class:`KeyPart`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "
 
 OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
 ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
-"""Where the round and the number of the measure begin in a key; below the round stands what it was taken of."""
+"""First bits of the round and of the number of the measure in a key; the subjects are below the round."""
 NUMBER_BITS = 16
-"""A number that tells values apart has so many bits; half of them are below 0."""
+"""Number of bits of a subject that is a number; half of the range is negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """A thing that tells values of a measure apart, in a key: ``low`` is what stands for 0 there (for none: -1)."""
+    """A subject of a measure in a key. ``low`` is the value that 0 stands for (if that is none: -1)."""
 
     type: Type
     shift: int
@@ -46,8 +46,8 @@ class KeyPart:
 
 
 def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
-    """The parts of a measure's keys. Raises :class:`Unsupported` where they have no room."""
-    found = []
+    """Return the parts of a measure's keys; raise :class:`Unsupported` if they do not fit."""
+    parts = []
     shift = 0
     for key in measure.keys:
         if not shapes.is_scalar(key.type) or isinstance(key.type, TextType):
@@ -58,44 +58,44 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
             if not (domain := shapes.domain(key.type)):
                 raise Unsupported(f"a measure by {key.type}")
             bits, low = domain.bit_length(), -1
-        found.append(KeyPart(key.type, shift, bits, low))
+        parts.append(KeyPart(key.type, shift, bits, low))
         shift += bits
     if shift > OF_BITS:
-        raise Unsupported("a measure by so many things")
-    return tuple(found)
+        raise Unsupported("a measure with too many subjects")
+    return tuple(parts)
 
 
 class Measures:
-    """Builds how numbers are taken."""
+    """Builds the functions that measure."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module, self.shapes, self.model = module, module.shapes, module.constants.model
 
     @cached_property
     def by_moment(self) -> dict[str, list[int]]:
-        """The measures of each moment. A last round that the end of the game cuts short ends with it."""
-        found: dict[str, list[int]] = {}
+        """The measures of each moment. If the end of the game cuts the last round short, that round ends with it."""
+        numbers: dict[str, list[int]] = {}
         for number, measure in enumerate(self.model.measures):
             for moment in measure.when:
-                found.setdefault(moment, []).append(number)
-        at_end = found.get("end of round", [])
-        last = [each for each in found.get("end of game", ()) if each not in at_end]
+                numbers.setdefault(moment, []).append(number)
+        at_end = numbers.get("end of round", [])
+        last = [number for number in numbers.get("end of game", ()) if number not in at_end]
         if at_end or last:
-            found["end of game"] = [*at_end, *last]
-        return found
+            numbers["end of game"] = [*at_end, *last]
+        return numbers
 
     @cached_property
     def by_event(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, measure in enumerate(self.model.measures):
             if measure.event is not None:
-                found.setdefault(measure.event, []).append(number)
-        return found
+                numbers.setdefault(measure.event, []).append(number)
+        return numbers
 
-    # --- where things happen
+    # --- moments and events
 
     def at(self, b: FunctionBuilder, moment: str) -> None:
-        """Numbers are taken here, where somebody wants them."""
+        """Measure at this moment, if measuring is on."""
         if moment == "end of game" and self.model.ranking:
             b.add(ops.Do(ops.Call(self._ranking(), ()), span=b.span))
         if moment in self.by_moment:
@@ -103,7 +103,7 @@ class Measures:
             b.add(ops.If(ops.Global("measuring"), (call,), span=b.span))
 
     def at_phase(self, b: FunctionBuilder, edge: str, phase: ops.Value) -> None:
-        """The same at the end or start of the phase with a number."""
+        """Measure at the start or end of a phase, given by its number."""
         for number, name in enumerate(self.model.phases):
             moment = f"{edge} of {name}"
             if moment in self.by_moment:
@@ -111,12 +111,12 @@ class Measures:
                     self.at(b, moment)
 
     def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[core.Expression]) -> None:
-        """An event happens, with these values."""
+        """Measure at an event with these values."""
         if event not in self.by_event:
             return
         types = self.model.events[event].fields.values()
         with b.when(ops.Global("measuring")):
-            values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))
+            values = tuple(b.kept(x.value(argument, type_)) for argument, type_ in zip(arguments, types, strict=True))
             b.add(ops.Do(ops.Call(self._event(event), values), span=b.span))
 
     # --- functions
@@ -128,32 +128,32 @@ class Measures:
             for number in self.by_moment[moment]:
                 self._take(b, number, ())
 
-        return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
+        return self.module.request(name, lambda: self.module.made(name, (), None, build))
 
     def _event(self, event: str) -> str:
         name = self.module.name("measured", f"on {event}")
         types = self.model.events[event].fields.values()
-        given = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, type_ in enumerate(types))
+        parameters = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, type_ in enumerate(types))
 
         def build(b: FunctionBuilder) -> None:
             for number in self.by_event[event]:
-                self._take(b, number, given)
+                self._take(b, number, parameters)
 
-        return self.module.wanted(name, lambda: self.module.made(name, given, None, build))
+        return self.module.request(name, lambda: self.module.made(name, parameters, None, build))
 
-    def _take(self, b: FunctionBuilder, number: int, given: Sequence[ops.Var]) -> None:
-        """A number for each combination of the items that passes the test."""
+    def _take(self, b: FunctionBuilder, number: int, parameters: Sequence[ops.Var]) -> None:
+        """Record a number for each combination of items that passes the test."""
         measure = self.model.measures[number]
         parts = key_parts(self.shapes, measure)
-        b.locals = dict(enumerate(given))
+        b.locals = dict(enumerate(parameters))
         b.span = measure.span
         x = Expressions(b)
 
-        def one(values: list[ops.Var]) -> None:
+        def tested(values: list[ops.Var]) -> None:
             with x.loops.when(measure.test):
                 self._record(b, x, number, measure, parts)
 
-        x.loops.combinations(measure.each, one)
+        x.loops.combinations(measure.each, tested)
 
     def _record(
         self, b: FunctionBuilder, x: Expressions, number: int, measure: Measure, parts: Sequence[KeyPart]
@@ -162,18 +162,18 @@ class Measures:
         round_ = b.kept(ops.Load(ZERO, b.memory.groups["round"].address, "i64", "round"))
         limit = ops.Constant(1 << ROUND_BITS, "i64")
         b.fail_if(ops.Compare("ge", round_, limit), "a number in so late a round")
-        found = ops.Binary("or", ops.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
+        record_key = ops.Binary("or", ops.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
         for key, part in zip(measure.keys, parts, strict=True):
             item = b.read_local(key.local, part.type)
             if item.rep == "i32":
                 digit: ops.Value = ops.Binary("sub", ops.ToNumber(item), ops.Constant(part.low, "i64"))
             else:
                 digit = self._bounded(b, b.kept(item), part)
-            found = ops.Binary("or", found, _shifted(digit, part.shift))
-        b.do("record", found, value)
+            record_key = ops.Binary("or", record_key, _shifted(digit, part.shift))
+        b.do("record", record_key, value)
 
     def _bounded(self, b: FunctionBuilder, number: ops.Value, part: KeyPart) -> ops.Value:
-        """A number in a key; none is the lowest."""
+        """Return the digit of a subject that is a number; none is 0."""
         digit = b.kept(ops.Binary("sub", number, ops.Constant(part.low, "i64")))
         none = ops.Compare("eq", number, ops.Constant(NO_NUMBER, "i64"))
         out = ops.Select(
@@ -185,7 +185,7 @@ class Measures:
         return ops.Select(none, ops.Constant(0, "i64"), digit)
 
     def _number(self, b: FunctionBuilder, value: ops.Value, type_: Type) -> ops.Value:
-        """A value as a number of one word, none as the number that stands for it."""
+        """Convert a value to a 64-bit number; none becomes NO_NUMBER."""
         if isinstance(type_, NoneType | NeverType):
             return ops.Constant(NO_NUMBER, "i64")
         value = b.kept(value)
@@ -196,7 +196,7 @@ class Measures:
         return ops.Select(b.is_none(value, type_), ops.Constant(NO_NUMBER, "i64"), ops.ToNumber(value))
 
     def _ranking(self) -> str:
-        """The function that puts the keys by which seats are ranked one behind another, seat after seat."""
+        """Return the name of the function that writes the ranking keys of all seats, seat by seat."""
         name = self.module.name("ranking", "")
 
         def build(b: FunctionBuilder) -> None:
@@ -210,7 +210,7 @@ class Measures:
                         raise Unsupported(f"a rank that is a {key.type}")
                     b.do("ranked", self._number(b, Expressions(b).value(key), key.type))
 
-        return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
+        return self.module.request(name, lambda: self.module.made(name, (), None, build))
 
 
 def _shifted(value: ops.Value, bits: int) -> ops.Value:

@@ -1,7 +1,7 @@
-"""The memory of a module: where the state lies, where constants lie.
+"""Memory plan of a module: addresses of the state and of constants.
 
-The state comes first, at addresses that are known from the layout alone; behind it lies what is allocated while
-functions are built: constant data, and tables of answers that can be worked out anew.
+The state comes first, at addresses that depend on the layout alone. Data that is allocated while functions are built
+follows: constants and memo tables.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from interpreter.language.types import BOOL, INT, BagType, Type
 __all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "CellGroup", "Memory"]
 
 STATE = 64
-"""The address of the state: a header, then the cells, then the frames."""
+"""Address of the state: a header, then the cells, then the frames."""
 HEADER = 8
-"""The words of the header: the address of the uppermost frame, the stretch that asks (-1: over), the end of the frames,
-a spare one, two words of the seed, two spare."""
+"""Size of the header in words: the address of the top frame, the stretch that asks (-1: over), the end of the frames, a
+spare one, two words of the seed, two spare.
+"""
 FRAME_HEAD = 3
-"""The words before the locals of a frame: where it goes on, the offset of the local for a result, the frame below."""
+"""Words before the locals of a frame: the stretch to resume, the offset of the local for a result, the frame below."""
 FRAME_WORDS = 64 * 1024
 KEPT_WORDS = 1_024
-"""The room for blocks that wait for their moment."""
+"""Size of the area for delayed blocks, in words."""
 
 
 class CellGroup:
-    """A group of cells: the address of the first, the distance between two, how many, and what they hold."""
+    """A group of cells: address, stride, number and type."""
 
     __slots__ = ("address", "base", "count", "name", "stride", "type")
 
@@ -39,7 +40,7 @@ class CellGroup:
 
 
 class Memory:
-    """The plan of one module's memory."""
+    """Memory plan of one module."""
 
     def __init__(self, constants: Constants, shapes: Shapes) -> None:
         self.constants, self.shapes = constants, shapes
@@ -52,31 +53,31 @@ class Memory:
             at += count * words * WORD
         self.frames = at
         self.end_of_frames = self.end = at + FRAME_WORDS * WORD
-        """The first address that is free."""
+        """The first free address."""
         self.data: dict[int, bytes] = {}
         self._known: dict[bytes, int] = {}
         self._tables: dict[str, int] = {}
 
     def _held(self, name: str) -> Type:
-        """Return the form of the values in the cells of a group."""
+        """Return the type of the values in the cells of a group."""
         group = self.constants.model.groups.get(name)
         if group is not None:
             return self.shapes.held(group.type)
         return BOOL if name == "over" else INT
 
     def reserve(self, words: int) -> int:
-        """The address of so many words that are zero at first."""
+        """Reserve words that are initially zero; return their address."""
         address = self.end
         self.end += words * WORD
         return address
 
     def reserve_long(self, count: int) -> int:
-        """The address of so many long words that are zero at first."""
+        """Reserve 64-bit words that are initially zero; return their address."""
         self.end = (self.end + 7) // 8 * 8
         return self.reserve(2 * count)
 
     def words(self, values: Sequence[int]) -> int:
-        """The address of constant words; equal ones are there once."""
+        """Return the address of constant words. Equal constants are stored once."""
         content = struct.pack(f"<{len(values)}i", *values)
         known = self._known.get(content)
         if known is None:
@@ -86,23 +87,25 @@ class Memory:
         return known
 
     def constant(self, value: Any, type_: Type) -> int:
-        """A value known now, as it is in a register: a number, or the address of constant data."""
+        """Return the register form of a constant: a number, or the address of constant data."""
         shapes = self.shapes
         if shapes.is_scalar(type_) or value is None:
             return shapes.word(value, type_) if shapes.is_scalar(type_) else 0
         if shapes.is_listed(type_):
             item = shapes.item(type_)
-            return self.words([len(value), *(self.constant(each, item) for each in value)])
+            return self.words([len(value), *(self.constant(part, item) for part in value)])
         if isinstance(type_, BagType):
             return self.words(list(value))
-        return self.words([self.constant(each, of) for each, of in zip(value, shapes.fields(type_), strict=True)])
+        return self.words(
+            [self.constant(part, type_of) for part, type_of in zip(value, shapes.fields(type_), strict=True)]
+        )
 
     def known_table(self, name: str) -> int | None:
-        """The address of a row that something asked for under a name."""
+        """Return the address of a table that was made under a name, or None."""
         return self._tables.get(name)
 
     def table(self, name: str, values: Sequence[Any], type_: Type) -> int:
-        """The address of a row of constants by index, under a name."""
+        """Return the address of a table of constants by index. It is made once for each name."""
         if name not in self._tables:
             self._tables[name] = self.words([self.constant(value, type_) for value in values])
         return self._tables[name]

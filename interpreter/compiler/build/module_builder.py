@@ -1,4 +1,4 @@
-"""A module while it is built: its functions, each made when the first call of it is built."""
+"""Builder of a module's functions. A function is built when something first calls it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ __all__ = ["ModuleBuilder"]
 
 
 class ModuleBuilder:
-    """Shared state of all functions of a module: ``functions`` that are done, and why others were ``left_out``.
-    ``functions`` are done, by name; ``left_out`` says why some only fail."""
+    """Shared state of all functions of a module.
+
+    ``functions`` has the finished functions by name. ``left_out`` says why some of them do nothing but trap.
+    """
 
     def __init__(
         self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
@@ -56,7 +58,7 @@ class ModuleBuilder:
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._waiting: list[Callable[[], ops.Function]] = []
+        self._requested: list[Callable[[], ops.Function]] = []
         self.frames = Frames(self)
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
@@ -68,32 +70,32 @@ class ModuleBuilder:
 
     # --- names and functions
 
-    def name(self, kind: str, what: str) -> str:
-        """The name of a function in the module: the same for the same thing, and no other thing has it."""
-        key = f"{kind} {what}"
-        found = self._names.get(key)
-        if found is None:
-            plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', what)}"
-            number = sum(name.rstrip("0123456789~") == plain for name in self._names.values())
-            found = self._names[key] = f"{plain}~{number}" if number else plain
-        return found
+    def name(self, kind: str, subject: str) -> str:
+        """Return a unique name in the module; the same arguments give the same name."""
+        key = f"{kind} {subject}"
+        name = self._names.get(key)
+        if name is None:
+            plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', subject)}"
+            number = sum(known.rstrip("0123456789~") == plain for known in self._names.values())
+            name = self._names[key] = f"{plain}~{number}" if number else plain
+        return name
 
     @property
     def purposes(self) -> dict[str, str]:
-        """Return the purposes of the functions by name: ``f price@0`` is the first layer of the rule ``price``."""
+        """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
-    def wanted(self, name: str, make: Callable[[], ops.Function]) -> str:
-        """A function that is called: it is made later, once."""
+    def request(self, name: str, make: Callable[[], ops.Function]) -> str:
+        """Return the name of a function that is called; it is built later, once."""
         if name not in self.functions:
             self.functions[name] = ops.Function(name, (), None, ())
-            self._waiting.append(make)
+            self._requested.append(make)
         return name
 
     def finish(self) -> None:
-        """All functions that something calls are made."""
-        while self._waiting:
-            function = self._waiting.pop()()
+        """Build all functions that were requested."""
+        while self._requested:
+            function = self._requested.pop()()
             self.functions[function.name] = function
 
     def made(
@@ -104,24 +106,24 @@ class ModuleBuilder:
         build: Callable[[FunctionBuilder], None],
         about: str = "",
     ) -> ops.Function:
-        """A function with what ``build`` puts into it; where it cannot be built it does nothing but fail."""
+        """Build a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
         builder = FunctionBuilder(self)
         try:
             build(builder)
-        except Unsupported as why:
-            self.left_out[name] = str(why)
-            builder.body = [ops.Fail(str(why))]
+        except Unsupported as error:
+            self.left_out[name] = str(error)
+            builder.body = [ops.Fail(str(error))]
         return ops.Function(name, parameters, result, tuple(builder.body), about)
 
     # --- functions of the rules
 
     def function(self, target: str) -> str:
-        """A function or verdict of the ruleset."""
+        """Return the name of a function or verdict of the ruleset."""
         name = self.name("f", target)
-        return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
+        return self.request(name, lambda: self._function(name, self.program.reach.procedures[target]))
 
     def memo(self, layer: RuleLayer) -> ops.Memo | None:
-        """Return the layout of a memo table for a function; none if it cannot have one."""
+        """Return the layout of a memo table for a function, or None if it cannot have one."""
         shapes, result = self.shapes, layer.result
         types = [type_ for _, type_ in layer.parameters]
         keys = self.keys(types)
@@ -132,7 +134,7 @@ class ModuleBuilder:
         return ops.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
 
     def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
-        """Return the key ranges of parameters of these types; none if one is not a word."""
+        """Return the key ranges of parameters of these types, or None if one is not a word."""
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> ops.Key:
@@ -144,8 +146,8 @@ class ModuleBuilder:
         return ops.Key(0, extent, isinstance(type_, SeatType))
 
     def is_remembered(self, target: str) -> bool:
-        """Return whether a list that a function gives is better kept than gone through where it is made: for each item
-        there is a loop, or the list is put in order."""
+        """Return whether to memoise a function that returns a list, instead of fusing it into the loop of its caller.
+        It pays if each item needs a loop, or if the list is sorted."""
         layer = self.program.reach.procedures[target]
         memo = self.memo(layer)
         if memo is None or not memo.listed or not all(key.extent for key in memo.keys):
@@ -169,8 +171,8 @@ class ModuleBuilder:
                     b.add(ops.Return(ops.Call(below, arguments, result)))
             self._body(b, x, layer)
 
-        made = self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
-        return replace(made, memo=self.memo(layer))
+        function = self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
+        return replace(function, memo=self.memo(layer))
 
     def _body(self, b: FunctionBuilder, x: Expressions, layer: RuleLayer) -> None:
         body = layer.body
@@ -188,15 +190,15 @@ class ModuleBuilder:
             b.add(ops.Return(x.value(body, layer.result), span=layer.span))
 
     def procedure(self, target: str) -> str:
-        """A procedure that cannot suspend, as a function of its parameters."""
+        """Return the name of a procedure that cannot suspend, as a function of its parameters."""
         name = self.name("p", target)
-        return self.wanted(name, lambda: self._procedure(name, target))
+        return self.request(name, lambda: self._procedure(name, target))
 
     def _procedure(self, name: str, target: str) -> ops.Function:
         lowered, shapes = self.program.procedures[target], self.shapes
         layer = lowered.layer
         parameters = tuple(ops.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
-        gives = layer.result != NOTHING
+        has_result = layer.result != NOTHING
 
         def build(b: FunctionBuilder) -> None:
             if lowered.steps is None:
@@ -206,11 +208,11 @@ class ModuleBuilder:
             b.add(ops.Charge(ops.Constant(4)))
             Steps(Expressions(b), layer.result, layer.local_types).block(lowered.steps)
 
-        result = shapes.rep(layer.result) if gives else None
+        result = shapes.rep(layer.result) if has_result else None
         return self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
 
     def captured(self, step: core.Keeps) -> list[tuple[int, Type]]:
-        """The locals that a block keeps, with the types of its parameters."""
+        """Return the locals that a delayed block captures, with the types of its parameters."""
         layer = self.program.reach.procedures[step.procedure]
         return [(index, type_) for index, (_, type_) in zip(step.captured, layer.parameters, strict=True)]
 
@@ -218,7 +220,7 @@ class ModuleBuilder:
         return self.phases.keeping(step)
 
     def rank(self) -> ops.Function:
-        """The key of a card in a zone whose order is by a rule."""
+        """Build the function that returns the sort key of a card in a zone that is ordered by a rule."""
         zone, card = ops.Var("zone", "i32"), ops.Var("card", "i32")
 
         def build(b: FunctionBuilder) -> None:
@@ -237,11 +239,11 @@ class ModuleBuilder:
 
         return self.made("rank", (zone, card), "i64", build)
 
-    # --- what is known of cells
+    # --- tables about cells
 
     @cached_property
     def holders(self) -> int:
-        """The table of what effects must know of each cell: see ``effects.wat``."""
+        """The table of what effects need to know about each cell: see ``effects.wat``."""
         effects, shapes = self.constants.effects, self.shapes
         words: list[int] = []
         for name, cells in self.memory.groups.items():
@@ -275,7 +277,7 @@ class ModuleBuilder:
 
     @cached_property
     def addresses(self) -> int:
-        """The table with the address of each cell."""
+        """The table of the address of each cell."""
         words: list[int] = []
         for group in self.memory.groups.values():
             words.extend(group.address + number * group.stride for number in range(group.count))
@@ -283,8 +285,8 @@ class ModuleBuilder:
 
     @cached_property
     def tracks(self) -> int:
-        """The table with the constants of each cell that is a track: the addresses of its rows by kind. A row is the
-        capacity, the sums of prices, and the prices."""
+        """The table of the constants of each cell that is a track: the addresses of its rows by kind. A row has the
+        capacity, the cumulative prices, and the prices."""
         words: list[int] = [0] * self.constants.layout.size
         for cell, track in self.constants.tracks.items():
             rows = []

@@ -1,4 +1,4 @@
-"""Functions of a module that write what a seat sees as a vector: the layout is that of :class:`Vector`."""
+"""Functions of a module that write observations as vectors, in the layout of :class:`Vector`."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ __all__ = ["Observer"]
 LISTED = CardHolderType | CollectionType
 ACTOR, INTO, SEAT, FRAME = (ops.Var(name, "i32") for name in ("actor", "into", "seat", "frame"))
 FEW = 4
-"""So many words are written one by one; more are written by a loop or a copy."""
+"""Maximum number of words that are written one by one; more are written by a loop or a copy."""
 
 
 class Observer(Sights):
-    """Builds them: ``decisions`` are the names of all decisions in order."""
+    """Builds the observation. ``decisions`` are the names of all decisions in order."""
 
     def __init__(self, module: ModuleBuilder, vector: Vector, decisions: Sequence[str]) -> None:
         super().__init__(module)
         self.vector, self.decisions = vector, decisions
 
     def functions(self) -> dict[str, ops.Function]:
-        """The one that is called from outside, and those of the ranking."""
+        """Return the exported function, and those of the ranking."""
         function = self._observe()
         return {function.name: function} | Ranking(self.module).functions()
 
     def _observe(self) -> ops.Function:
-        """Writes the vector of a seat; the seat that decides is known."""
+        """Build the function that writes the vector of a seat; ``actor`` is the seat that decides."""
 
         def build(b: FunctionBuilder) -> None:
             into = ops.Get(INTO)
@@ -75,7 +75,7 @@ class Observer(Sights):
             for part in self.vector.cells():
                 self._cells(b, part)
 
-        return self.module.made("observe", (SEAT, ACTOR, INTO), None, build, "writes what a seat sees as a vector")
+        return self.module.made("observe", (SEAT, ACTOR, INTO), None, build, "writes the observation of a seat")
 
     def _fill(self, b: FunctionBuilder, into: ops.Value, value: int, words: int) -> None:
         if words <= FEW:
@@ -86,7 +86,7 @@ class Observer(Sights):
         with b.counted(ops.Constant(words), "fill") as number:
             b.add(ops.Store(ops.Binary("add", into, b.times(number, WORD)), 0, ops.Constant(value)))
 
-    # --- what is asked about
+    # --- context of a decision
 
     def _context(self, index: int) -> str:
         name = self.module.name("context", self.module.decisions.asks[index][0].id)
@@ -119,8 +119,8 @@ class Observer(Sights):
                     self._fill(b, into, HIDDEN, part.width)
                 b.add(ops.If(self._hides(b, room, part.type), tuple(covered), tuple(shown)))
 
-        return self.module.wanted(
-            name, lambda: self.module.made(name, (FRAME, SEAT, INTO), None, build, "writes what is asked about")
+        return self.module.request(
+            name, lambda: self.module.made(name, (FRAME, SEAT, INTO), None, build, "writes the context of a decision")
         )
 
     # --- cells
@@ -159,7 +159,8 @@ class Observer(Sights):
             self._cell(b, part, number, place, some_hidden, lies_with_card, names_cards)
 
     def _locations(self, b: FunctionBuilder, part: Part, into: ops.Value) -> None:
-        """Where each card lies, in the cells that the seat may see: without a branch, since there are many cards."""
+        """Write the zone of each card, if the seat may see that zone. The code has no branch, since there are many
+        cards."""
         group = self.memory.groups[part.of]
         everyone = (1 << (self.seats + 1)) - 1
         seen = self.memory.words([everyone, *self.seen_words])  # a card may also lie nowhere, which is -1
@@ -183,30 +184,30 @@ class Observer(Sights):
     ) -> None:
         group = self.memory.groups[part.of]
         at = b.kept(b.plus(b.times(number, group.stride), group.address), "at")
-        with b.block() as told:
+        with b.block() as visible:
             self._value(b, at, into, part.type)
         if names_cards:
             with b.block() as covered:
                 self._fill(b, into, HIDDEN, part.width)
             with b.block() as either:
-                b.add(ops.If(self._hides(b, at, group.type), tuple(covered), tuple(told)))
-            told = either
+                b.add(ops.If(self._hides(b, at, group.type), tuple(covered), tuple(visible)))
+            visible = either
         if lies_with_card:
             with b.block() as covered:
                 self._fill(b, into, HIDDEN, part.width)
             with b.block() as either:
-                b.add(ops.If(ops.Call(self._sees_card(), (number, ops.Get(SEAT))), tuple(told), tuple(covered)))
-            told = either
+                b.add(ops.If(ops.Call(self._sees_card(), (number, ops.Get(SEAT))), tuple(visible), tuple(covered)))
+            visible = either
         if some_hidden:
             with b.block() as covered:
                 self._covered(b, at, into, part)
             with b.block() as either:
-                b.add(ops.If(self._may_see(b, b.plus(number, group.base)), tuple(told), tuple(covered)))
-            told = either
-        b.body.extend(told)
+                b.add(ops.If(self._may_see(b, b.plus(number, group.base)), tuple(visible), tuple(covered)))
+            visible = either
+        b.body.extend(visible)
 
     def _covered(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, part: Part) -> None:
-        """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
+        """Write a hidden cell: only the number of items, or the absence of a value, is visible."""
         type_ = part.type
         first = b.kept(ops.Load(at), "first")
         if isinstance(type_, LISTED):
@@ -232,7 +233,7 @@ class Observer(Sights):
         return word
 
     def _value(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """The entries of a kept value."""
+        """Write the entries of a kept value."""
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
             b.add(ops.Store(into, 0, ops.Load(at)))
@@ -256,13 +257,13 @@ class Observer(Sights):
                 place += width_of(shapes, field) * WORD
 
     def _list(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """The length of a list, and for each thing that can be in it the first place where it stands."""
+        """Write the length of a list and, for each possible item, its first position."""
         length = b.kept(ops.Load(at), "length")
         b.add(ops.Store(into, 0, length))
-        found = positions(self.shapes, type_)
-        if found is None:
+        domain = positions(self.shapes, type_)
+        if domain is None:
             return
-        low, size = found
+        low, size = domain
         into = b.kept(b.plus(into, WORD), "into")
         self._fill(b, into, 0, size)
         with b.counted(length, "item") as number:

@@ -1,7 +1,7 @@
 """Control flow of a game: set-up, rounds, phases, turns, delayed blocks and standing rules.
 
-These are the stretches behind those of the rules, in the order of :data:`SPECIALS`. They have no locals; the frame that
-each is given is the one that control goes back to (0: none).
+These are the special stretches behind those of the rules, in the order of :data:`SPECIALS`. They have no locals; their
+argument is the frame that control returns to (0: none).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["EDGES", "KEPT_HEAD", "SPANS", "Phases"]
 EDGES = ("end", "start", "due")
 SPANS = ("turn", "phase", "round")
 KEPT_HEAD = 4
-"""The words before the values of a block that waits: its edge, what it waits for, its procedure, its size in words."""
+"""Words before the values of a delayed block: its edge, its span, its procedure, its size in words."""
 KEPT_START = 2
-"""The words before the first block: how many there are, and how many words they take."""
+"""Words before the first block: the number of blocks, and their size in words."""
 NO_MATCH = ops.Constant(-2)
 
 
 class Phases:
-    """Builds the special stretches and what they need."""
+    """Builds the special stretches and their helpers."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module, self.program = module, module.program
@@ -48,11 +48,11 @@ class Phases:
         layers = self.program.reach.procedures
         nodes = (node for layer in layers.values() for node in descendants(layer.body))
         self.keepable = tuple(sorted({node.procedure for node in nodes if isinstance(node, core.Keeps)}))
-        """The procedures of blocks that can wait; a block names its own by the number here."""
+        """The procedures of delayed blocks. A block stores an index into this."""
 
     def stretches(self) -> Iterator[ops.Function]:
-        """One function for each special stretch, in order. Each is charged as those of the rules are: rounds may go on
-        without any of these."""
+        """Yield a function for each special stretch, in order. Each charges fuel like those of the rules, since rounds
+        may repeat without running any rule."""
         for name in SPECIALS:
 
             def build(b: FunctionBuilder, name: str = name) -> None:
@@ -77,7 +77,7 @@ class Phases:
         return Steps(Expressions(b), NOTHING)
 
     def _put(self, b: FunctionBuilder, group: str, value: ops.Value) -> None:
-        """A mark changes a cell: what reads it must be looked at, whether it was another value or not."""
+        """Set a cell. Unlike a normal change, it wakes watches even if the value stays the same."""
         cells = self.memory.groups[group]
         b.add(ops.Store(ZERO, cells.address, b.word(value), group))
         self._steps(b).wake(cells, ZERO)
@@ -86,7 +86,7 @@ class Phases:
         return ops.Load(ZERO, self.memory.groups[group].address, "i32", group)
 
     def _back(self, b: FunctionBuilder) -> None:
-        """Control goes to a frame: one without locals is left with that."""
+        """Return control to a frame. A special frame is popped."""
         where = b.kept(ops.Load(ops.Get(FRAME), WHERE), "where")
         first = ops.Constant(self.module.stretches.first_special)
         special = (
@@ -144,7 +144,7 @@ class Phases:
         b.fail("no such phase")
 
     def _settled(self, b: FunctionBuilder, back: str, up: ops.Value) -> None:
-        """Settle, then go on with a special stretch."""
+        """Settle, then continue with a special stretch."""
         with b.when(must_settle(b)):
             special = push_special(b, self._special(back), up)
             b.add(ops.SetGlobal("frame", special))
@@ -190,7 +190,7 @@ class Phases:
         b.add(ops.Return(STOPPED))
 
     def _reset(self, b: FunctionBuilder, lasts: str) -> None:
-        """Values that last so long go back to their start."""
+        """Reset cells that last for a turn, phase or round."""
         steps, layout = self._steps(b), self.module.constants.layout
         for cell, start in self.module.resets.get(lasts, ()):
             name, owner = layout.owner_of(cell)
@@ -199,15 +199,15 @@ class Phases:
             place = ops.Constant(owner) if group.count > 1 else None
             steps.put(group, place, ZERO, group.address + owner * group.stride, new)
 
-    # --- blocks that wait
+    # --- delayed blocks
 
     def keeping(self, step: core.Keeps) -> str:
-        """The function that keeps a block with the values of its locals."""
+        """Return the name of the function that delays a block with the values of its locals."""
         name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
-        return self.module.wanted(name, lambda: self._keeping(name, step))
+        return self.module.request(name, lambda: self._keeping(name, step))
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
-        """For each value of a block its offset, and its type."""
+        """Return the offset and type of each value of a block."""
         types = (type_ for _, type_ in self.program.reach.procedures[procedure].parameters)
         return list(self.shapes.placed(types, KEPT_HEAD * WORD))
 
@@ -217,7 +217,7 @@ class Phases:
 
     def _keeping(self, name: str, step: core.Keeps) -> ops.Function:
         layer = self.program.reach.procedures[step.procedure]
-        given = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        parameters = tuple(ops.Var(f"p{i}", self.shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
 
         def build(b: FunctionBuilder) -> None:
             used = b.kept(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), "used")
@@ -227,17 +227,17 @@ class Phases:
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.keepable.index(step.procedure), size)
             for number, word in enumerate(head):
                 b.add(ops.Store(at, number * WORD, ops.Constant(word), "kept"))
-            for var, (offset, type_) in zip(given, self.captured(step.procedure), strict=True):
+            for var, (offset, type_) in zip(parameters, self.captured(step.procedure), strict=True):
                 b.store(at, offset, ops.Get(var), type_, "kept")
             b.add(ops.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
             count = ops.Load(ZERO, self.kept, "i32", "kept")
             b.add(ops.Store(ZERO, self.kept, b.plus(count, 1), "kept"))
 
-        return self.module.made(name, given, None, build)
+        return self.module.made(name, parameters, None, build)
 
     @contextmanager
-    def waiting(self, b: FunctionBuilder) -> Iterator[tuple[ops.Value, ops.Value]]:
-        """Inside, statements run for each block that waits, at an address; the other one is behind the last."""
+    def blocks(self, b: FunctionBuilder) -> Iterator[tuple[ops.Value, ops.Value]]:
+        """Run the statements inside for each delayed block. Yield its address and the end of the last block."""
         start, at = self.kept + KEPT_START * WORD, b.var("i32", "at")
         b.set(at, ops.Constant(start))
         end = b.kept(b.plus(b.times(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start), "end")
@@ -246,11 +246,11 @@ class Phases:
             yield ops.Get(at), end
 
     def _take_kept(self, b: FunctionBuilder) -> None:
-        """The first block that waits for a moment: it is copied into the arena, and waits no longer. 0: none does."""
+        """Remove the first block that is due at a moment: copy it into the arena and return its address, or 0."""
         edge, of = ops.Get(ops.Var("edge", "i32")), ops.Get(ops.Var("of", "i32"))
-        with self.waiting(b) as (at, end):
-            right = ops.Select(ops.Compare("eq", ops.Load(at), edge), ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
-            with b.when(right):
+        with self.blocks(b) as (at, end):
+            is_due = ops.Select(ops.Compare("eq", ops.Load(at), edge), ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
+            with b.when(is_due):
                 size = b.kept(ops.Load(at, 3 * WORD), "size")
                 copy = b.kept(ops.Allocate(size), "copy")
                 b.add(ops.CopyWords(copy, at, size))
@@ -265,19 +265,19 @@ class Phases:
         b.add(ops.Return(ZERO))
 
     def _fall_due(self, b: FunctionBuilder) -> None:
-        """Blocks that wait for a start are due."""
+        """Mark the blocks that wait for a start as due."""
         of = ops.Get(ops.Var("of", "i32"))
-        with self.waiting(b) as (at, _):
+        with self.blocks(b) as (at, _):
             begins = ops.Compare("eq", ops.Load(at), ops.Constant(EDGES.index("start")))
-            right = ops.Select(begins, ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
-            b.add(ops.If(right, (ops.Store(at, 0, ops.Constant(EDGES.index("due")), "kept"),)))
+            matches = ops.Select(begins, ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
+            b.add(ops.If(matches, (ops.Store(at, 0, ops.Constant(EDGES.index("due")), "kept"),)))
 
     def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: ops.Value) -> None:
-        """The first block that waits for a moment runs; then control comes back here."""
+        """Run the first block that is due at a moment; then control returns here."""
         if not self.keepable:
             return
-        given = (ops.Constant(EDGES.index(edge)), ops.Constant(SPANS.index(of)))
-        block = b.kept(ops.Call("take_kept", given), "block")
+        arguments = (ops.Constant(EDGES.index(edge)), ops.Constant(SPANS.index(of)))
+        block = b.kept(ops.Call("take_kept", arguments), "block")
         with b.when(block):
             which = b.kept(ops.Load(block, 2 * WORD), "which")
             for number, procedure in enumerate(self.keepable):
@@ -289,7 +289,7 @@ class Phases:
     # --- standing rules
 
     def _settle(self, b: FunctionBuilder) -> None:
-        """One match of the first watch that has one; when none is left, back."""
+        """Run one match of the first watch that has one; if none is left, return to the frame below."""
         pending = self.memory.groups["pending"].address
         words = 1 if len(self.module.constants.watches) <= 32 else 2
         with b.repeated("settle", ONE):
@@ -313,7 +313,7 @@ class Phases:
             b.add(ops.If(ops.Not(left_over), done))
 
     def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[ops.Value]], None]) -> None:
-        """The body for each match of a watch; it stops at the first."""
+        """Run the body for each match of a watch; it stops at the first."""
         rule = watch.rule
         b.span = rule.span
         b.locals = {}
@@ -325,26 +325,27 @@ class Phases:
             b.locals[rule.binders[0][0]] = var
             known.append(ops.Constant(watch.seat))
 
-        def one(values: list[ops.Var]) -> None:
+        def tested(values: list[ops.Var]) -> None:
             with x.loops.when(rule.test):
                 body([*known, *map(ops.Get, values)])
 
-        x.loops.combinations(watch.binders, one, stops=True)
+        x.loops.combinations(watch.binders, tested, stops=True)
 
     def _matches(self, number: int, watch: Watch) -> str:
-        """Return whether a watch has a match."""
+        """Return the name of a function: does a watch have a match?"""
         name = self.module.name("matches", f"{watch.rule.name} {number}")
 
         def build(b: FunctionBuilder) -> None:
             self._each_match(b, watch, lambda values: b.add(ops.Return(ONE)))
             b.add(ops.Return(ZERO))
 
-        return self.module.wanted(name, lambda: self.module.made(name, (), "i32", build))
+        return self.module.request(name, lambda: self.module.made(name, (), "i32", build))
 
     def _matching(self, number: int, watch: Watch) -> str:
-        """Enters the procedure of the first match of a watch, and gives where to go on; -2: there is none.
+        """Return the name of a function that enters the procedure of a watch's first match and returns the next
+        stretch; -2: no match.
 
-        Watches behind it that have none now sleep until they are woken again.
+        Later watches without a match sleep until they are woken again.
         """
         name = self.module.name("settle", f"{watch.rule.name} {number}")
         pending = self.memory.groups["pending"].address
@@ -370,9 +371,9 @@ class Phases:
             self._each_match(b, watch, lambda values: matched(b, values))
             b.add(ops.Return(NO_MATCH))
 
-        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+        return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
 
 def _bit(number: int) -> int:
-    """A bit of a word, which is signed."""
+    """Return a bit as a signed word."""
     return 1 << number if number < 31 else -(2**31)

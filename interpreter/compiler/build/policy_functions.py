@@ -1,7 +1,7 @@
-"""Policies: for each decision a function that gives the address of the option that a bot chooses.
+"""Policies: for each decision a function that returns the address of the option that a bot chooses.
 
-A bot draws from a stream of its own; where the stream stands is kept beside the state, so that a game that is played
-on goes on with it.
+A bot draws from a random stream of its own. The position in the stream is stored beside the state, so that a continued
+game continues the stream.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["RANDOM", "Policies"]
 
 RANDOM = "random"
-"""The bot that takes any option, each as likely as the others."""
+"""The bot that chooses any option with equal probability."""
 
 
 class Policies(Sights):
-    """Builds how bots choose."""
+    """Builds the functions by which bots choose."""
 
     def random(self, index: int) -> str:
-        """The function by which a bot without a plan chooses at a decision."""
+        """Return the name of the function by which the random bot chooses at a decision."""
         stretch, _ = self.module.decisions.asks[index]
         name = self.module.name("bot", f"{RANDOM} {stretch.id}")
 
@@ -45,13 +45,13 @@ class Policies(Sights):
             first = ops.Global("options")
             self._draws(b, x, ask, first, ops.Global("options_end"), self.module.decisions.stride(index))
 
-        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+        return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
     def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
-        """The function by which a policy chooses at a decision; ``key`` tells policies of one name apart.
+        """Return the name of the function by which a policy chooses at a decision.
 
-        It fails where the policy reads what its seat may not see: always, if ``peeks`` is none; else where a card that
-        one of these groups names lies hidden.
+        ``key`` distinguishes policies with equal names. The function traps if the policy reads hidden information:
+        always, if ``peeks`` is None; else if a card that one of these groups names is hidden from the seat.
         """
         stretch, end = self.module.decisions.asks[index]
         assert isinstance(end, lower.Asks)
@@ -74,7 +74,7 @@ class Policies(Sights):
                 around.append(var)
             for preferences in policy.decisions.get(ask.name, ()):
                 with b.block() as inner:
-                    self._way(b, x, index, ask, preferences, around)
+                    self._preferences(b, x, index, ask, preferences, around)
                 if preferences.when is None:
                     b.body.extend(inner)
                     return
@@ -83,10 +83,10 @@ class Policies(Sights):
                 b.add(ops.If(test, tuple(inner), span=preferences.span))
             b.fail("no lines for this decision")
 
-        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+        return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
     def _check_seen(self, b: FunctionBuilder, name: str, seat: ops.Value) -> None:
-        """Fails where a card that a group of cells names lies where the seat may not see it."""
+        """Trap if a card that a group of cells names is in a zone that the seat may not see."""
         group, cells = self.model.groups[name], self.memory.groups[name]
         location = self.memory.groups["location"].address
 
@@ -109,10 +109,16 @@ class Policies(Sights):
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
 
-    def _way(
-        self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask, way: Preferences, around: list[ops.Var]
+    def _preferences(
+        self,
+        b: FunctionBuilder,
+        x: Expressions,
+        index: int,
+        ask: core.Ask,
+        preferences: Preferences,
+        around: list[ops.Var],
     ) -> None:
-        for line in way.lines:
+        for line in preferences.lines:
             b.span = line.span
             with b.block() as inner:
                 self._line(b, x, index, ask, line, around)
@@ -121,7 +127,7 @@ class Policies(Sights):
                 continue
             drawn = self._below(b, ops.Get(around[0]), ops.Constant(line.chance[1]))
             b.add(ops.If(ops.Compare("lt", drawn, ops.Constant(line.chance[0])), tuple(inner), span=line.span))
-        last = way.lines[-1]
+        last = preferences.lines[-1]
         if not any(pattern.alternative == "" for pattern in last.patterns):
             b.fail("no choice is left")
             return
@@ -138,12 +144,14 @@ class Policies(Sights):
         """Build a line of a policy; it returns if an option remains."""
         stride = self.module.decisions.stride(index)
         numbers = {option.name: number for number, option in enumerate(ask.options)}
-        patterns = [each for each in line.patterns if each.alternative in ("", *numbers)]
+        patterns = [pattern for pattern in line.patterns if pattern.alternative in ("", *numbers)]
 
-        def each(body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], stops: bool) -> None:
+        def each_option(
+            body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], stops: bool
+        ) -> None:
             for pattern in patterns:
-                wanted = [numbers[pattern.alternative]] if pattern.alternative else range(len(ask.options))
-                for number in wanted:
+                alternatives = [numbers[pattern.alternative]] if pattern.alternative else range(len(ask.options))
+                for number in alternatives:
                     self._options(b, x, ask.options[number], number, pattern, around, body, stops=stops)
 
         start = ops.Global("options")
@@ -153,10 +161,10 @@ class Policies(Sights):
                 self.module.decisions.put(b, start, number, ask.options[number], values)
                 b.add(ops.Return(start))
 
-            each(first, stops=True)
+            each_option(first, stops=True)
             return
         if line.tie == "by":
-            self._best(b, x, ask, each, start)
+            self._best(b, x, ask, each_option, start)
             return
         if line.tie != "random":
             raise Unsupported("a tie that another seat ends")
@@ -164,21 +172,21 @@ class Policies(Sights):
         b.set(end, start)
         size = stride * WORD
 
-        def one(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
+        def add(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
             b.fail_if(ops.Compare("gt", ops.Get(end), b.plus(ops.Global("options_limit"), -size)), "too many options")
             self.module.decisions.put(b, ops.Get(end), number, ask.options[number], values)
             words = ops.Constant(self.module.decisions.words(ask.options[number]))
             again = b.call("is_listed", start, ops.Get(end), ops.Constant(size), words)
             b.set(end, ops.Select(again, ops.Get(end), b.plus(ops.Get(end), size)))
 
-        each(one, stops=False)
+        each_option(add, stops=False)
         with b.when(ops.Compare("ne", start, ops.Get(end))):
             self._draws(b, x, ask, start, ops.Get(end), stride)
 
     def _draws(
         self, b: FunctionBuilder, x: Expressions, ask: core.Ask, start: ops.Value, end: ops.Value, stride: int
     ) -> None:
-        """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
+        """Return a random option between two addresses; a single one is not drawn."""
         size = stride * WORD
         count = b.kept(ops.Binary("div", ops.Binary("sub", end, start), ops.Constant(size)), "count")
         b.fail_if(ops.Compare("eq", count, ZERO), "no choice is left")
@@ -191,15 +199,15 @@ class Policies(Sights):
         b: FunctionBuilder,
         x: Expressions,
         ask: core.Ask,
-        each: Callable[[Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], bool], None],
+        each_option: Callable[[Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], bool], None],
         start: ops.Value,
     ) -> None:
-        """The first option with the least keys. Patterns of one line have as many keys."""
+        """Return the first option with the smallest keys. All patterns of a line have the same number of keys."""
         some = b.var("i32", "some")
         b.set(some, ZERO)
         best: list[ops.Var] = []
 
-        def one(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
+        def compare(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
             keys: list[ops.Value] = []
             with b.scoped(own):
                 for tree in pattern.keys:
@@ -214,15 +222,15 @@ class Policies(Sights):
             better = precedes(keys, best, "lt")
             with b.when(ops.Select(ops.Get(some), better, ONE)):
                 b.set(some, ONE)
-                for key, kept in zip(keys, best, strict=True):
-                    b.set(kept, key)
+                for key, smallest in zip(keys, best, strict=True):
+                    b.set(smallest, key)
                 self.module.decisions.put(b, start, number, ask.options[number], values)
 
-        with b.block() as found:
-            each(one, False)
+        with b.block() as search:
+            each_option(compare, False)
         for var in best:
             b.set(var, ops.Constant(0, "i64"))
-        b.body.extend(found)
+        b.body.extend(search)
         b.add(ops.If(ops.Get(some), (ops.Return(start),), span=b.span))
 
     # --- options of a pattern
@@ -239,8 +247,8 @@ class Policies(Sights):
         *,
         stops: bool,
     ) -> None:
-        """The body for each legal option that passes the tests of a pattern. A choice for which a test leaves a single
-        value is not looked for, but taken."""
+        """Run the body for each legal option that passes the tests of a pattern. If a test pins a choice to one value,
+        that value is used without a search."""
         outer = dict(b.locals)
         own: dict[int, ops.Var | Slot] = dict(enumerate(around))
         first, count = len(around), len(option.choices)
@@ -256,10 +264,10 @@ class Policies(Sights):
             if pattern.alternative:
                 own[first + place] = item
             values.append(item)
-            further(place + 1)
+            choose_from(place + 1)
             values.pop()
 
-        def further(place: int) -> None:
+        def choose_from(place: int) -> None:
             if place == count:
                 with ExitStack() as open_:
                     open_.enter_context(x.loops.when(*option.tests))
@@ -278,10 +286,10 @@ class Policies(Sights):
                 value = x.value(pin)
             item = b.var(value.rep, "pinned")
             b.set(item, value)
-            there = x.is_item(ops.Get(item), pin.type, items)
-            with b.when(there):
+            is_item = x.is_item(ops.Get(item), pin.type, items)
+            with b.when(is_item):
                 bound(place, item)
 
         with x.loops.when(option.guard):
-            further(0)
+            choose_from(0)
         b.locals = outer

@@ -1,4 +1,4 @@
-"""The result as functions of a module: the keys of the ranking and the places, worked out from the state."""
+"""The result as functions of a module: ranking keys and places, computed from the state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEAT = ops.Var("seat", "i32")
 
 
 class Ranking:
-    """Builds them."""
+    """Builds ``key_of`` and ``place_of``."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module, self.memory, self.shapes = module, module.memory, module.shapes
@@ -26,12 +26,12 @@ class Ranking:
         self.seats = len(self.constants.seats)
 
     def functions(self) -> dict[str, ops.Function]:
-        """Both, by name."""
-        made = [self._key(), self._place()]
-        return {function.name: function for function in made}
+        """Return both functions by name."""
+        functions = [self._key(), self._place()]
+        return {function.name: function for function in functions}
 
     def _key(self) -> ops.Function:
-        """A key of the ranking, by its number, of a seat."""
+        """Build the function that returns a ranking key of a seat."""
         number = ops.Var("key", "i32")
 
         def build(b: FunctionBuilder) -> None:
@@ -50,7 +50,8 @@ class Ranking:
         return self.module.made("key_of", (SEAT, number), "i64", build, "a key of the ranking")
 
     def _place(self) -> ops.Function:
-        """The place of a seat: 1 and one more for each seat that is ranked before it; 0 for one that does not count."""
+        """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
+        does not count."""
         counts = [seat for seat, counted in enumerate(self.constants.statics["seat.counts"]) if counted]
 
         def build(b: FunctionBuilder) -> None:

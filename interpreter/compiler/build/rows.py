@@ -1,8 +1,8 @@
-"""Rows: what follows from a part of an expression's locals is worked out apart, for all that can be asked of it.
+"""Rows: loop-invariant parts of expressions, hoisted into memoised functions.
 
-Where the distance of many nodes from one list is asked for, a function of the locals in that list gives the distances
-of all nodes; so it is for the items of a list, and for the capacity of rooms by the kinds that they take. Such a row is
-a list of words. As its locals take few values, it can be kept until a cell changes that it reads.
+If an expression needs the distances of many nodes from one list, a function of the locals in that list returns the
+distances of all nodes. Items of lists, and capacities of rooms by their kinds, work alike. A row is a list of words.
+Since its locals take few values, it can be cached until a cell changes that it reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGEST_ROW = 1024
 
 
 class Rows:
-    """The functions that give rows, each made for what it is worked out of."""
+    """The functions that return rows, each built once for its expressions."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module = module
@@ -41,8 +41,8 @@ class Rows:
         size: int,
         build: Callable[[Expressions], ops.Value],
     ) -> ops.Value | None:
-        """A call, in the function that ``x`` builds, of the function that gives a row of so many words, built from
-        these expressions; none where it could not be kept."""
+        """Return a call, in the function that ``x`` builds, of the function that returns a row of ``size`` words.
+        Return None if the row could not be cached."""
         locals_ = free_locals(nodes)
         types = tuple(locals_.values())
         keys = self.module.keys(types)
@@ -54,7 +54,7 @@ class Rows:
             name = self._names[kind, nodes] = self.module.name("row", f"{kind} {len(self._names)}")
             parameters = tuple(ops.Var(f"p{i}", "i32") for i in range(len(types)))
 
-            def made() -> ops.Function:
+            def make() -> ops.Function:
                 def body(b: FunctionBuilder) -> None:
                     b.span = nodes[0].span
                     b.locals = dict(zip(locals_, parameters, strict=True))
@@ -64,18 +64,18 @@ class Rows:
                 function = self.module.made(name, parameters, "i32", body, f"{kind} at {nodes[0].span}")
                 return replace(function, memo=ops.Memo(keys, 1 + size, listed=True))
 
-            self.module.wanted(name, made)
+            self.module.request(name, make)
         return ops.Call(name, arguments, span=x.b.span)
 
 
 def free_locals(tree: object) -> dict[int, Type]:
-    """The locals that a tree reads and that nothing in it sets, with their types."""
-    found: dict[int, Type] = {}
+    """Return the free locals of a tree, with their types."""
+    types: dict[int, Type] = {}
     bound: set[int] = set()
     for node in descendants(tree):
         if isinstance(node, core.Local):
-            if node.index not in found or node.type.optional:
-                found[node.index] = node.type
+            if node.index not in types or node.type.optional:
+                types[node.index] = node.type
         elif isinstance(node, core.Loop):
             bound.add(node.variable)
-    return {index: type_ for index, type_ in found.items() if index not in bound}
+    return {index: type_ for index, type_ in types.items() if index not in bound}

@@ -1,14 +1,14 @@
-"""Shapes: how values of each type lie in memory.
+"""Shapes: memory layout of values by type.
 
 In a register a number is an ``i64`` and everything else an ``i32``. A list, bag or record in a register is its address:
 
 - a list is a word with its length, then a word for each item (an item that is a list, bag or record is its address);
 - a bag is a word for each kind; a record or room a word for each field.
 
-In a cell of the state, or a local of a frame, the same value lies whole, without addresses: that is its *kept* form,
-with room for as many items as can be there. Where nothing inside is an address, both forms are the same, and a value
-that is read is not copied. A kept list that is none has the length -1; a kept bag or record that may be none has a word
-before it that says so.
+In a cell of the state, or a local of a frame, the same value is stored inline, without addresses. This *kept* form
+reserves room for the maximum number of items. If nothing inside is an address, both forms are equal, and reading needs
+no copy. A kept list that is none has the length -1; an optional kept bag or record is preceded by a word that is 0 for
+none.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ WORD = 4
 NO_INDEX = -1
 NO_NUMBER = -(2**31)
 MOST_WORDS = 16_384
-"""So many words may one kept value take."""
+"""Maximum number of words of a kept value."""
 FEW_ITEMS = 16
 MANY_ITEMS = 64
 MOST_NUMBER = 2**31 - 1
 
 
 class Unsupported(Exception):
-    """Something that a module cannot do: it is left to the plain form."""
+    """Something that a module cannot do; the plain form does it."""
 
 
 class Shapes:
-    """The shapes of the types of one table."""
+    """Memory layout of the types of one table."""
 
     def __init__(self, constants: Constants) -> None:
         model = constants.model
@@ -90,14 +90,14 @@ class Shapes:
         return isinstance(type_, CollectionType | PileType)
 
     def item(self, type_: Type) -> Type:
-        """The type of the items of a list."""
+        """Return the type of the items of a list."""
         of = item_type(type_)
         if of is None:
             raise Unsupported(f"items of {type_}")
         return of
 
     def fields(self, type_: Type) -> tuple[Type, ...]:
-        """The types of the fields of a record or room."""
+        """Return the types of the fields of a record or room."""
         match type_:
             case RoomType(of=of):
                 return ListType(of), INT
@@ -113,7 +113,7 @@ class Shapes:
         return len(self.model.kinds[type_.name].members)
 
     def held(self, holder: Type) -> Type:
-        """The type of what a holder holds."""
+        """Return the type of the contents of a holder."""
         return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
 
     def domain(self, type_: Type) -> int:
@@ -131,8 +131,8 @@ class Shapes:
         """Return the maximum number of items of a stored list."""
         item = self.item(type_)
         if not self.is_scalar(item):
-            many = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
-            return max(4, min(many, MOST_WORDS // self.words(item)))
+            count = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
+            return max(4, min(count, MOST_WORDS // self.words(item)))
         domain = self.domain(item)
         if isinstance(type_, SetType | PileType) and domain:
             return domain
@@ -141,7 +141,7 @@ class Shapes:
         return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
 
     def words(self, type_: Type) -> int:
-        """The size of the kept form."""
+        """Return the size of the kept form."""
         if self.is_scalar(type_):
             return 1
         if self.is_listed(type_):
@@ -151,13 +151,13 @@ class Shapes:
         return sum(map(self.words, self.fields(type_))) + type_.optional
 
     def placed(self, types: Iterable[Type], start: int = 0) -> Iterator[tuple[int, Type]]:
-        """Types with the offsets of their kept forms, which lie behind each other."""
+        """Yield types with the offsets of their kept forms, which are consecutive."""
         for type_ in types:
             yield start, type_
             start += self.words(type_) * WORD
 
     def is_flat(self, type_: Type) -> bool:
-        """Return whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
+        """Return whether the kept form contains no list, bag or record, so that it equals the form in registers."""
         if self.is_scalar(type_) or isinstance(type_, BagType):
             return True
         if self.is_listed(type_):
@@ -171,7 +171,7 @@ class Shapes:
         return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX
 
     def word(self, value: Any, type_: Type) -> int:
-        """A scalar as a word."""
+        """Return a scalar as a word."""
         if value is None:
             return self.none(type_)
         if isinstance(type_, TextType):
@@ -183,11 +183,11 @@ class Shapes:
 
 
 def signed(number: int, bits: int = 64) -> int:
-    """The number with a sign that has the same lowest bits."""
+    """Wrap a number to a signed integer of ``bits`` bits."""
     number &= (1 << bits) - 1
     return number - (1 << bits) if number >> bits - 1 else number
 
 
 def halves(number: int) -> list[int]:
-    """The two words of a number of 64 bits, the lower one first."""
+    """Return the two words of a number of 64 bits, the lower one first."""
     return [signed(number, 32), signed(number >> 32, 32)]

@@ -1,4 +1,4 @@
-"""What a seat may see, as functions of a module: cells, cards where they lie, values that name cards."""
+"""Visibility as functions of a module: tests of whether a seat may see a cell, a card, or a value that names cards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sights:
 
     @cached_property
     def seen_words(self) -> list[int]:
-        """The seats that may see each cell: a bit for each seat, and one for whoever sits nowhere."""
+        """For each cell, the seats that may see it: a bit for each seat, and one for spectators."""
         seen = [(1 << (self.seats + 1)) - 1] * self.constants.layout.size
         for cell, seats in self.constants.seen_by.items():
             if cell != self.constants.layout.base.get("round"):
@@ -38,16 +38,16 @@ class Sights:
 
     @cached_property
     def _seen(self) -> int:
-        """The address of a table of them."""
+        """Address of the table of these words."""
         return self.memory.words(self.seen_words)
 
     def _may_see(self, b: FunctionBuilder, cell: ops.Value, seat: ops.Value = WHO) -> ops.Value:
-        """Whether the seat is among those that may see what a cell holds."""
+        """Return the test of whether the seat may see the contents of a cell."""
         seats = ops.Load(b.times(cell, WORD), self._seen)
         return ops.Binary("and", ops.Binary("shr", seats, seat), ONE)
 
     def _sees_card(self) -> str:
-        """Whether a seat may know a card where it lies now."""
+        """Return the name of a function: may a seat know a card in its present zone?"""
         location = self.memory.groups["location"]
 
         def build(b: FunctionBuilder) -> None:
@@ -56,12 +56,12 @@ class Sights:
             b.add(ops.If(ops.Compare("lt", cell, ZERO), (ops.Return(ONE),)))
             b.add(ops.Return(self._may_see(b, cell)))
 
-        return self.module.wanted(
-            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "whether a card is seen")
+        return self.module.request(
+            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "true if a seat sees a card")
         )
 
     def _hides(self, b: FunctionBuilder, at: ops.Value, type_: Type) -> ops.Value:
-        """Whether a kept value names a card that the seat may not know."""
+        """Return the test of whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
             return ops.Not(ops.Call(self._sees_card(), (ops.Load(at), ops.Get(SEAT))))
         return ops.Call(self.module.values.of_type("hides", type_, self._hiding), (at, ops.Get(SEAT)))
@@ -85,4 +85,4 @@ class Sights:
                     b.add(ops.If(self._hides(b, b.kept(b.plus(at, offset)), field), (ops.Return(ONE),)))
             b.add(ops.Return(ZERO))
 
-        return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")
+        return self.module.made(name, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")

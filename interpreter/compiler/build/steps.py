@@ -33,7 +33,7 @@ WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 class Steps:
     """Builds the steps of one function.
 
-    ``types`` are those of locals; in a ``pure`` function no cell changes, so values that lie in cells are not copied.
+    ``types`` are the types of its locals. A ``pure`` function changes no cell, so it does not copy values in cells.
     """
 
     def __init__(self, x: Expressions, result: Type, types: Sequence[Type] = (), *, pure: bool = False) -> None:
@@ -51,7 +51,7 @@ class Steps:
         return tuple(inner)
 
     def type_of(self, index: int, value: core.Expression) -> Type:
-        """The type of a local; those that the text does not name are what they are given."""
+        """Return the type of a local. A local without a name in the text has the type of its value."""
         known = self.types[index] if index < len(self.types) else NOTHING
         return known if known != NOTHING else value.type
 
@@ -103,18 +103,16 @@ class Steps:
     # --- values
 
     def own(self, value: core.Expression, type_: Type) -> ops.Value:
-        """A value that stays what it is when cells change."""
-        found = self.called(value, type_)
+        """Build a value that does not change when cells change: copy it if it may be in a cell."""
+        result = self.called(value, type_)
         if self.pure or self.shapes.is_scalar(type_):
-            return found
-        if (
-            isinstance(found, ops.Data) or found == ZERO
-        ):  # data of the module, or none; a cell may be a constant address
-            return found
-        return ops.Call(self.module.values.own(type_), (found,), span=self.b.span)
+            return result
+        if isinstance(result, ops.Data) or result == ZERO:  # a constant or none; other addresses may be of cells
+            return result
+        return ops.Call(self.module.values.own(type_), (result,), span=self.b.span)
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
-        """A value, which may be that of a procedure that cannot suspend."""
+        """Build a value, which may be a call of a procedure that cannot suspend."""
         if isinstance(value, core.CallRule | core.CallBase) and self._is_procedure(value):
             return self._procedure(value)
         return self.x.value(value, type_)
@@ -135,8 +133,8 @@ class Steps:
         b = self.b
         if isinstance(value, core.CallRule | core.CallBase) and self._is_procedure(value):
             program = self.module.program
-            gives = program.reach.procedures[program.target(value)].result != NOTHING
-            b.add(ops.Do(self._procedure(value), gives, span=b.span))
+            has_result = program.reach.procedures[program.target(value)].result != NOTHING
+            b.add(ops.Do(self._procedure(value), has_result, span=b.span))
             return
         b.kept(self.x.value(value))
 
@@ -149,7 +147,7 @@ class Steps:
         return self.called(value, self.result)
 
     def test(self, test: core.Test) -> ops.Value:
-        """Return whether a branch is taken; a value that is bound is kept first."""
+        """Return the test of a branch. A value that it binds is stored first."""
         b = self.b
         if test.bind is None:
             return self.x.value(test.value)
@@ -161,7 +159,7 @@ class Steps:
     # --- loops
 
     def items(self, node: core.Expression) -> Callable[[Callable[[ops.Var], None]], None]:
-        """Build the items of a `for each`: a snapshot of the list."""
+        """Return the loop of a `for each`, over a snapshot of the list."""
         loops = self.x.loops
         if self.pure or isinstance(node, core.RangeFrom | core.AllSeats):
             return loops.source(node).each
@@ -171,7 +169,7 @@ class Steps:
         b = self.b
         item_type = self.shapes.item(step.items.type)
 
-        def one(item: ops.Var) -> None:
+        def pass_on(item: ops.Var) -> None:
             b.write_local(step.variable, ops.Get(item), item_type)
             if step.test is None:
                 self.block(step.body)
@@ -179,7 +177,7 @@ class Steps:
             test = self.x.value(step.test)
             b.add(ops.If(test, self.gathered(step.body), span=step.span))
 
-        self.items(step.items)(one)
+        self.items(step.items)(pass_on)
 
     def _repeat(self, step: core.Repeat) -> None:
         b = self.b
@@ -209,7 +207,7 @@ class Steps:
         self.put(group, index, address, offset, new)
 
     def put(self, group: CellGroup, owner: ops.Value | None, address: ops.Value, offset: int, new: ops.Value) -> None:
-        """A cell gets a value; watches that read it wake if it is another one."""
+        """Set a cell, and wake the watches that read it if its value changes."""
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
         same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
@@ -218,7 +216,7 @@ class Steps:
             self.wake(group, owner)
 
     def wake(self, group: CellGroup, owner: ops.Value | None) -> None:
-        """The watches that read a cell must be looked at."""
+        """Wake the watches that read a cell."""
         b = self.b
         wakes = self.module.constants.effects.wakes[group.base : group.base + group.count]
         pending = self.memory.groups["pending"].address
@@ -244,7 +242,7 @@ class Steps:
         b.do(word, moved, self.x.value(target), ops.Constant(WHERE[where]))
 
     def _listed(self, item: ops.Value) -> ops.Value:
-        """A list of one item."""
+        """Build a list of one item."""
         b, made = self.b, self.b.var("i32", "made")
         item = b.kept(item)
         b.set(made, ops.Allocate(ops.Constant(2)))
@@ -259,19 +257,19 @@ class Steps:
             b.do("move_kind", *values, ops.Constant(amount.size))
             return
         moved = self.x.value(amount)
-        given = (moved, self.x.value(source), self.x.value(target))
+        arguments = (moved, self.x.value(source), self.x.value(target))
         if moved.rep == "i64":
-            b.do("move_units", *given)
+            b.do("move_units", *arguments)
         else:
             width = ops.Constant(self.shapes.width(amount.type))
-            b.do("move_bag", *given, width)
+            b.do("move_bag", *arguments, width)
 
     def _move_piece(self, step: core.MovePiece) -> None:
         b, constants = self.b, self.module.constants
         number, source, target = step.number, step.source, step.target
         if not any(isinstance(end.type, PlaceType) for end in (source, target)):
-            given = (self.x.value(number), self.x.value(source), self.x.value(target))
-            b.do("move_units", *given)
+            arguments = (self.x.value(number), self.x.value(source), self.x.value(target))
+            b.do("move_units", *arguments)
             return
         count = self.x.value(number)
         stock, place = (source, target) if isinstance(target.type, PlaceType) else (target, source)
@@ -284,21 +282,21 @@ class Steps:
         kind = constants.effects.stock_pieces[group.base]
         piece = b.plus(b.times(owner, len(constants.pieces)), kind)
         cell = b.plus(owner, group.base)
-        where = self.x.value(place)
+        place_ = self.x.value(place)
         if isinstance(target.type, PlaceType):
-            b.do("place_piece", cell, where, piece)
+            b.do("place_piece", cell, place_, piece)
         else:
-            b.do("take_piece", where, cell, piece)
+            b.do("take_piece", place_, cell, piece)
 
     def _move_all(self, source: core.Expression, target: core.Expression, where: str) -> None:
         b = self.b
         if isinstance(source.type, TokenHolderType):
             held = self.shapes.held(source.type)
-            given = (self.x.value(source), self.x.value(target))
+            arguments = (self.x.value(source), self.x.value(target))
             if isinstance(held, IntType):
-                b.do("move_all_units", *given)
+                b.do("move_all_units", *arguments)
             else:
-                b.do("move_all_bag", *given, ops.Constant(self.shapes.width(held)))
+                b.do("move_all_bag", *arguments, ops.Constant(self.shapes.width(held)))
             return
         held = source.type if isinstance(source.type, PileType) else self.shapes.held(source.type)
         if not isinstance(held, PileType) and not isinstance(self.shapes.item(held), CardType):
@@ -307,10 +305,10 @@ class Steps:
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
         b.do(word, cards, self.x.value(target), ops.Constant(WHERE[where]))
 
-    # --- chance
+    # --- random numbers
 
     def _chance(self, name: str) -> tuple[ops.Value, ops.Value]:
-        """The address of the cell that counts the uses of a chance, and its number."""
+        """Return the address of the counter of a random stream, and its cell number."""
         group, number = self.memory.groups["chance"], self.module.constants.chance_names[name]
         return ops.Constant(group.address + number * group.stride), ops.Constant(group.base + number)
 
@@ -324,13 +322,13 @@ class Steps:
         counter, cell = self._chance(step.chance)
         index = b.call("pick", ops.Load(items), self._hash(step.chance), counter, cell)
         place = ops.Binary("add", items, b.times(b.kept(index), WORD))
-        found: ops.Value = ops.Load(place, WORD, self.shapes.rep(item))
+        picked: ops.Value = ops.Load(place, WORD, self.shapes.rep(item))
         if not self.shapes.is_scalar(item):
-            found = ops.Call(self.module.values.own(item), (found,))
-        b.write_local(step.index, found, item)
+            picked = ops.Call(self.module.values.own(item), (picked,))
+        b.write_local(step.index, picked, item)
 
     def _note(self, arguments: tuple[core.Expression, ...]) -> None:
-        """An event changes nothing; but what it tells may fail to be worked out."""
+        """Evaluate the values of an event if that may fail; otherwise an event has no effect."""
         for argument in arguments:
             if may_fail(self.module.program, argument):
                 self.b.kept(self.x.value(argument))

@@ -1,8 +1,9 @@
-"""Stretches: what runs between two decisions. Each is a function of the frame that gives the number of the next one.
+"""Stretches: the code between two decisions. Each is a function of the frame; it returns the number of the next
+stretch.
 
-The driver calls stretch after stretch until one stops. Where control goes to another frame, ``$frame`` says which; the
-frames end at ``$top``. Stretches behind those of the rules (:data:`SPECIALS`) have no locals, and are given the frame
-that they go back to: see :mod:`interpreter.compiler.build.phases`.
+The driver calls one stretch after another until one stops. If control passes to another frame, the stretch sets
+``$frame``; the frames end at ``$top``. The special stretches behind those of the rules (:data:`SPECIALS`) have no
+locals; their argument is the frame to return to: see :mod:`interpreter.compiler.build.phases`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
 
 STOPPED = ops.Constant(-1)
-"""What a stretch gives that waits for a choice, or ends the game."""
+"""Result of a stretch that waits for a choice, or ends the game."""
 ASKED = STATE + WORD
-"""Where the header of the state says which stretch asks; -1: none, the game is over."""
+"""Address of the header word with the stretch that asks; -1: the game is over."""
 WHERE, INTO, BELOW = 0, WORD, 2 * WORD
 FRAME = ops.Var("frame", "i32")
 
@@ -61,7 +62,7 @@ class Stretches:
         return self.module.made(name, (FRAME,), "i32", build, f"{stretch.id}, {stretch.span}")
 
     def begin(self, b: FunctionBuilder, procedure: str) -> Expressions:
-        """A function whose locals lie in a frame of the procedure."""
+        """Begin a function whose locals are in a frame of the procedure."""
         b.frame = FRAME
         shape = self.module.frames.shape(procedure)
         b.locals = {index: slot for index, slot in enumerate(shape.slots) if slot is not None}
@@ -105,7 +106,7 @@ class Stretches:
         b.add(ops.Return(ops.Constant(to), span=b.span))
 
     def _stay(self, b: FunctionBuilder, then: int, into: int = -1) -> None:
-        """The frame waits here, and goes on with a stretch when control comes back to it."""
+        """Suspend the frame; it resumes with a stretch when control returns to it."""
         frame = ops.Get(FRAME)
         b.add(ops.Store(frame, WHERE, ops.Constant(then), span=b.span))
         b.add(ops.Store(frame, INTO, ops.Constant(into), span=b.span))
@@ -118,14 +119,14 @@ class Stretches:
             b.add(ops.Return(ops.Constant(self.special("settle"))))
 
     def _leave(self, b: FunctionBuilder, steps: Steps, value: core.Expression | None, result: Type) -> None:
-        """Back to the frame below, with a value for the local that waits for it."""
+        """Return to the frame below, and store the result in its local."""
         frame = ops.Get(FRAME)
-        found = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
+        result_ = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
         up = b.kept(ops.Load(frame, BELOW), "up")
-        if found is not None:
+        if result_ is not None:
             into = b.kept(ops.Load(up, INTO), "into")
             with b.when(ops.Compare("gt", into, ZERO)):
-                b.store(ops.Binary("add", up, into), 0, found, kept_in_frame(self.shapes, result))
+                b.store(ops.Binary("add", up, into), 0, result_, kept_in_frame(self.shapes, result))
         b.add(ops.SetGlobal("top", frame))
         b.add(ops.Return(ops.Call("back", (up,)), span=b.span))
 
@@ -147,7 +148,7 @@ class Stretches:
         enter(self.module, b, target, values, ops.Get(FRAME))
 
     def _advance(self, b: FunctionBuilder, x: Expressions, loop: core.Iterate, body: int, after: int) -> None:
-        """The head of a `for each`: from the list that is kept in the frame."""
+        """Build the head of a `for each` over a list that is stored in the frame."""
         items, position = loop.hidden
         item = self.shapes.item(loop.items.type)
         kept = b.locals[items]
@@ -179,7 +180,7 @@ class Stretches:
         self._goes(b, after)
 
     def stop(self, b: FunctionBuilder, steps: Steps) -> None:
-        """The game is over."""
+        """Build the end of the game."""
         over = self.memory.groups["over"]
         b.add(ops.Store(ZERO, over.address, ONE, "over"))
         steps.wake(over, ZERO)
@@ -199,7 +200,7 @@ class Stretches:
         counts = self.module.constants.statics["seat.counts"]
         seat = b.kept(x.value(ask.seat))
         if not all(counts):
-            table = self.memory.words([int(each) for each in counts])
+            table = self.memory.words([int(counted) for counted in counts])
             b.fail_if(ops.Not(ops.Load(b.times(seat, WORD), table)), "a seat that does not count")
         decisions = self.module.decisions
         sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
@@ -212,7 +213,7 @@ class Stretches:
 
 
 def must_settle(b: FunctionBuilder) -> ops.Value:
-    """Return whether a watch must be looked at, and none is being looked at."""
+    """Return the test whether a watch is awake and settling is not in progress."""
     groups = b.memory.groups
     if not b.module.constants.watches:
         return ZERO
@@ -223,7 +224,7 @@ def must_settle(b: FunctionBuilder) -> ops.Value:
 
 
 def push_special(b: FunctionBuilder, where: int, below: ops.Value) -> ops.Value:
-    """A frame without locals, on top of the others: where to go on, and what it goes back to then."""
+    """Push a frame without locals: the stretch to resume, and the frame to return to after that."""
     frame = b.kept(ops.Global("top"), "special")
     b.fail_if(ops.Compare("gt", frame, ops.Constant(b.memory.end_of_frames - FRAME_HEAD * WORD)), "too deep")
     b.add(ops.Store(frame, WHERE, ops.Constant(where)))
@@ -236,11 +237,11 @@ def push_special(b: FunctionBuilder, where: int, below: ops.Value) -> ops.Value:
 def enter(
     module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[ops.Value], up: ops.Value
 ) -> None:
-    """Begins a procedure; one that cannot suspend runs at once, and control goes back to the frame ``up``."""
+    """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
     lowered = module.program.procedures[procedure]
     if lowered.steps is not None:
-        gives = lowered.layer.result != NOTHING
-        b.add(ops.Do(ops.Call(module.procedure(procedure), tuple(values)), gives))
+        has_result = lowered.layer.result != NOTHING
+        b.add(ops.Do(ops.Call(module.procedure(procedure), tuple(values)), has_result))
         b.add(ops.Return(ops.Call("back", (up,))))
         return
     shape = module.frames.shape(procedure)

@@ -1,4 +1,4 @@
-"""Functions of types: equality, copies, and kept forms of values that hold others; and lengths that are dealt."""
+"""Functions by type: equality, copies, and kept forms of nested values; and dealt lengths of links."""
 
 from __future__ import annotations
 
@@ -18,59 +18,59 @@ __all__ = ["Values"]
 
 
 class Values:
-    """Builds functions of types, each when something first needs it."""
+    """Builds functions by type, each at its first use."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module, self.shapes, self.memory = module, module.shapes, module.memory
         self._types: dict[tuple[str, Type], str] = {}
 
     def of_type(self, kind: str, type_: Type, make: Callable[[str, Type], ops.Function]) -> str:
-        """A function of a type, which is made once."""
+        """Return the name of a function of a type, which is built once."""
         name = self._types.setdefault((kind, type_), self.module.name(kind, str(type_)))
-        return self.module.wanted(name, lambda: make(name, type_))
+        return self.module.request(name, lambda: make(name, type_))
 
     def equality(self, type_: Type) -> str:
-        """Return whether two lists of composite values, or records with such fields, are equal."""
+        """Return the name of a function that compares two lists of composite values, or records with such fields."""
         return self.of_type("same", type_.sure, self._equality)
 
     def unpack(self, type_: Type) -> str:
-        """The value in the arena whose kept form lies at an address."""
+        """Return the name of a function that decodes the kept form at an address into the arena."""
         return self.of_type("unpack", type_, self._unpack)
 
     def pack(self, type_: Type) -> str:
-        """Writes the kept form of a value."""
+        """Return the name of a function that writes the kept form of a value."""
         return self.of_type("pack", type_, self._pack)
 
     def own(self, type_: Type) -> str:
-        """A copy of a value, with all that is in it."""
+        """Return the name of a function that makes a deep copy of a value."""
         return self.of_type("own", type_, self._own)
 
     def _equality(self, name: str, type_: Type) -> ops.Function:
-        one, other = ops.Var("one", "i32"), ops.Var("other", "i32")
+        left, right = ops.Var("left", "i32"), ops.Var("right", "i32")
         shapes = self.shapes
 
         def build(b: FunctionBuilder) -> None:
             x = Expressions(b)
             if not shapes.is_listed(type_):
                 for i, field in enumerate(shapes.fields(type_)):
-                    pair = (ops.Load(ops.Get(each), i * WORD, shapes.rep(field)) for each in (one, other))
+                    pair = (ops.Load(ops.Get(side), i * WORD, shapes.rep(field)) for side in (left, right))
                     test = x.same(b.kept(next(pair)), b.kept(next(pair)), field, field)
                     b.add(ops.If(ops.Not(test), (ops.Return(ZERO),)))
                 b.add(ops.Return(ONE))
                 return
             item = shapes.item(type_)
-            length = b.kept(ops.Load(ops.Get(one)))
-            b.add(ops.If(ops.Compare("ne", length, ops.Load(ops.Get(other))), (ops.Return(ZERO),)))
+            length = b.kept(ops.Load(ops.Get(left)))
+            b.add(ops.If(ops.Compare("ne", length, ops.Load(ops.Get(right))), (ops.Return(ZERO),)))
             with b.counted(length) as at:
                 place = b.kept(b.times(at, WORD))
                 pair = (
-                    ops.Load(ops.Binary("add", ops.Get(each), place), WORD, shapes.rep(item)) for each in (one, other)
+                    ops.Load(ops.Binary("add", ops.Get(side), place), WORD, shapes.rep(item)) for side in (left, right)
                 )
                 test = x.same(b.kept(next(pair)), b.kept(next(pair)), item, item)
                 b.add(ops.If(ops.Not(test), (ops.Return(ZERO),)))
             b.add(ops.Return(ONE))
 
-        return self.module.made(name, (one, other), "i32", build, f"whether two values are equal: {type_}")
+        return self.module.made(name, (left, right), "i32", build, f"true if two values are equal: {type_}")
 
     def _unpack(self, name: str, type_: Type) -> ops.Function:
         kept = ops.Var("kept", "i32")
@@ -83,34 +83,34 @@ class Values:
                 at = b.kept(b.plus(at, WORD))
             if not shapes.is_listed(type_):
                 fields = shapes.fields(type_)
-                made = b.kept(ops.Allocate(ops.Constant(len(fields))))
+                target = b.kept(ops.Allocate(ops.Constant(len(fields))))
                 for i, (offset, field) in enumerate(shapes.placed(fields)):
                     value = b.load(at, offset, field)
-                    b.add(ops.Store(made, i * WORD, b.word(value, field.optional)))
-                b.add(ops.Return(made))
+                    b.add(ops.Store(target, i * WORD, b.word(value, field.optional)))
+                b.add(ops.Return(target))
                 return
             item = shapes.item(type_)
             length = b.kept(ops.Load(at))
             if type_.optional:
                 b.add(ops.If(ops.Compare("lt", length, ZERO), (ops.Return(ZERO),)))
-            made = b.kept(ops.Allocate(b.plus(length, 1)))
-            b.add(ops.Store(made, 0, length))
+            target = b.kept(ops.Allocate(b.plus(length, 1)))
+            b.add(ops.Store(target, 0, length))
             with b.counted(length) as number:
                 place = ops.Binary("add", at, b.times(number, shapes.words(item) * WORD))
                 value = b.kept(b.load(place, WORD, item))
-                target = ops.Binary("add", made, b.times(number, WORD))
-                b.add(ops.Store(target, WORD, b.word(value, item.optional)))
-            b.add(ops.Return(made))
+                slot = ops.Binary("add", target, b.times(number, WORD))
+                b.add(ops.Store(slot, WORD, b.word(value, item.optional)))
+            b.add(ops.Return(target))
 
-        return self.module.made(name, (kept,), "i32", build, f"a kept value in the arena: {type_}")
+        return self.module.made(name, (kept,), "i32", build, f"decodes a kept value: {type_}")
 
     def _pack(self, name: str, type_: Type) -> ops.Function:
-        kept, given = ops.Var("kept", "i32"), ops.Var("value", "i32")
+        kept, source = ops.Var("kept", "i32"), ops.Var("value", "i32")
         shapes = self.shapes
 
         def build(b: FunctionBuilder) -> None:
             at: ops.Value = ops.Get(kept)
-            value = ops.Get(given)
+            value = ops.Get(source)
             if type_.optional:
                 none = ops.Constant(-1) if shapes.is_listed(type_) else ZERO
                 b.add(ops.If(ops.Not(value), (ops.Store(at, 0, none), ops.Return())))
@@ -126,21 +126,21 @@ class Values:
             b.fail_if(ops.Compare("gt", length, ops.Constant(shapes.capacity(type_))), "a list longer than its room")
             b.add(ops.Store(at, 0, length))
             with b.counted(length) as number:
-                source = ops.Binary("add", value, b.times(number, WORD))
+                item_at = ops.Binary("add", value, b.times(number, WORD))
                 place = ops.Binary("add", at, b.times(number, shapes.words(item) * WORD))
-                b.store(place, WORD, ops.Load(source, WORD, shapes.rep(item)), item)
+                b.store(place, WORD, ops.Load(item_at, WORD, shapes.rep(item)), item)
 
-        return self.module.made(name, (kept, given), None, build, f"the kept form of a value: {type_}")
+        return self.module.made(name, (kept, source), None, build, f"encodes a value in its kept form: {type_}")
 
     def _own(self, name: str, type_: Type) -> ops.Function:
-        given = ops.Var("value", "i32")
+        source = ops.Var("value", "i32")
         shapes = self.shapes
 
         def copied(b: FunctionBuilder, value: ops.Value, of: Type) -> ops.Value:
             return value if shapes.is_scalar(of) else ops.Call(self.own(of), (value,))
 
         def build(b: FunctionBuilder) -> None:
-            value = ops.Get(given)
+            value = ops.Get(source)
             if type_.optional:
                 b.add(ops.If(ops.Not(value), (ops.Return(ZERO),)))
             words: ops.Value = (
@@ -162,14 +162,14 @@ class Values:
                         b.add(ops.Store(made, i * WORD, copied(b, ops.Load(made, i * WORD), field)))
             b.add(ops.Return(made))
 
-        return self.module.made(name, (given,), "i32", build, f"a copy: {type_}")
+        return self.module.made(name, (source,), "i32", build, f"copies a value: {type_}")
 
-    # --- lengths
+    # --- dealt lengths
 
     def dealt(self) -> str:
-        """The lengths of links on which cards lie, as a row of words. What is known of ways is forgotten where they are
-        others than the last time."""
-        return self.module.wanted("dealt", self._dealt)
+        """Return the name of a function that returns the lengths of links on which cards lie, as a row of words. If
+        they changed since its last call, it clears the cache of distances."""
+        return self.module.request("dealt", self._dealt)
 
     def _dealt(self) -> ops.Function:
         cards = ops.Var("cards", "i32")

@@ -1,4 +1,4 @@
-"""Costs of ops: about how many machine instructions a function takes. Passes that trade space for time ask."""
+"""Cost model: approximate number of machine instructions of a function, for passes that trade space for time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RECURSIVE = 10_000
 
 
 def cost_of_runtime(name: str) -> int:
-    """The cost of a call of a helper, as its row says."""
+    """Return the cost of a call of a helper."""
     return CALL + HELPERS[name].cost
 
 
 def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
-    """The cost of an op with what is in it. Of the branches of an ``if`` the dearer one counts."""
+    """Return the cost of an op and its parts. An ``if`` costs as much as its more expensive branch."""
     if isinstance(op, tuple):
-        return sum(cost_of(each, of_function) for each in op)
+        return sum(cost_of(part, of_function) for part in op)
     inside = [cost_of(part, of_function) for part in parts(op)]
     match op:
         case ops.Constant() | ops.Data() | ops.Get() | ops.Cell() | ops.Touch():

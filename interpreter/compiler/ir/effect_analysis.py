@@ -1,4 +1,4 @@
-"""Effect analysis of checked trees and ops: what they read, and may fail at."""
+"""Effect analysis of checked trees and ops: what they read, and whether they may fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ANYONE", "Cells", "Reads", "fits", "may_fail", "reads"]
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
-    """Return whether working out a tree can be a failure: then it is worked out wherever the plain form does."""
+    """Return whether the evaluation of a tree may fail: it must then be evaluated wherever the plain form does."""
     for node in descendants(tree):
         match node:
             case core.Element() | core.TableCell():
@@ -53,7 +53,7 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
 
 
 def fits(value: ops.Value) -> bool:
-    """Return whether a number surely fits into a word: it comes from one."""
+    """Return whether a number certainly fits into a word because it comes from one."""
     match value:
         case ops.Load() | ops.ToNumber():
             return True
@@ -65,20 +65,24 @@ def fits(value: ops.Value) -> bool:
             return False
 
 
-# --- what functions of the IR read
+# --- reads of functions of the IR
 
 Reads = Mapping[str, frozenset[int]]
-"""For each group that is read, the parameters of which each says whose cells these are. ``?``: any group. A parameter
-of which the cells are *parts*, as places are of a node, counts as its complement (``~0`` is that for the first)."""
+"""For each group that is read, the parameters that each identify the owner of the cells; ``?`` is any group. A
+parameter whose *parts* are the cells, as places are of a node, is stored as its complement (``~0`` for the first).
+"""
 ANYONE: frozenset[int] = frozenset()
-"""Cells of this group are read, whoever they belong to."""
+"""Cells of this group are read, of any owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Known properties of groups of cells: all of them, those that belong to seats, and their owners. ``parts``: for
-    groups of cells that are parts of something, the address of a row of lists of their indexes; each stands in one of
-    them."""
+    """Known properties of groups of cells.
+
+    ``of_seats`` names groups that belong to seats, ``owners`` has addresses of tables of owners. ``parts`` is for
+    groups of cells that are parts of something: the address of a row of lists of their indexes. Each cell is in one of
+    the lists.
+    """
 
     groups: Mapping[str, CellGroup]
     of_seats: frozenset[str]
@@ -89,7 +93,7 @@ class Cells:
 def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Reads]:
     """Return the reads of each function, including those of its callees."""
     own = {name: _Reader(function, cells) for name, function in functions.items()}
-    found: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
+    result: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
     callers: dict[str, set[str]] = {}
     for name, reader in own.items():
         for called, _ in reader.calls:
@@ -97,25 +101,25 @@ def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Read
     waiting = set(functions)
     while waiting:
         name = waiting.pop()
-        now = found[name]
+        now = result[name]
         before = dict(now)
-        for called, given in own[name].calls:
-            for group, aligned in found.get(called, {}).items():
-                here = frozenset(part for i in aligned if (part := _handed(given, i)) is not None)
+        for called, arguments in own[name].calls:
+            for group, aligned in result.get(called, {}).items():
+                here = frozenset(part for i in aligned if (part := _handed(arguments, i)) is not None)
                 now[group] = now[group] & here if group in now else here
         if now != before:
             waiting |= callers.get(name, set())
-    return dict(found)
+    return dict(result)
 
 
-def _handed(given: tuple[int | None, ...], number: int) -> int | None:
-    """Return what a parameter of a callee, or its complement, is in the caller."""
-    own = given[number if number >= 0 else ~number]
-    return own if own is None or number >= 0 else ~own
+def _handed(arguments: tuple[int | None, ...], number: int) -> int | None:
+    """Return the caller's parameter that is passed as a parameter of a callee, or the complement for a complement."""
+    source = arguments[number if number >= 0 else ~number]
+    return source if source is None or number >= 0 else ~source
 
 
 class _Reader:
-    """Reads of one function, and the parameters that it passes on in calls."""
+    """Collects the reads of one function, and the parameters that it passes on in calls."""
 
     def __init__(self, function: ops.Function, cells: Cells) -> None:
         self.cells = cells
@@ -158,7 +162,7 @@ class _Reader:
                     if HELPERS[function].writes:
                         self._read("?", ANYONE)
                 case ops.Call(function, arguments):
-                    self.calls.append((function, tuple(self._param(each) for each in arguments)))
+                    self.calls.append((function, tuple(self._param(argument) for argument in arguments)))
                 case _:
                     pass
             waiting.extend(parts(op))
@@ -171,7 +175,7 @@ class _Reader:
         return self._number.get(value.var) if isinstance(value, ops.Get) else None
 
     def _aligned(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
-        """The parameter that says whose cell an address is that of."""
+        """Return the parameter that identifies the owner of a cell, given the cell's address."""
         if group in self.cells.parts:
             return self._whole(address, offset, group)
         if group not in self.cells.of_seats:
@@ -193,7 +197,8 @@ class _Reader:
         return frozenset((param,))
 
     def _whole(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
-        """The parameter that says what a cell is a part of: its index is an item of the list of these parts."""
+        """Return the complement of the parameter that a cell is a part of: its index is an item of the list of these
+        parts."""
         match address:
             case ops.Binary("shl", ops.Get(var), ops.Constant(2)) if offset == self.cells.groups[group].address:
                 item = var
@@ -223,8 +228,10 @@ class _Reader:
                 return ANYONE
 
     def _owned(self, op: ops.Select) -> tuple[str, ops.Value, int] | None:
-        """``is there a value, and does it belong to the seat of a parameter``: for values of other seats it is the same
-        as for none."""
+        """Match the test "there is a value, and it belongs to the seat of a parameter".
+
+        Its result is the same for none and for values of other seats, so only the parameter's own cells matter.
+        """
         match op:
             case ops.Select(
                 ops.Not(ops.Compare("eq", ops.Load() as tested, ops.Constant(-1))),

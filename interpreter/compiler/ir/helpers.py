@@ -1,8 +1,8 @@
-"""The registry of helpers: functions written by hand in WebAssembly text that functions of the IR call.
+"""Registry of helpers: functions in hand-written WebAssembly text that functions of the IR call.
 
-The files ``runtime.wat``, ``effects.wat``, ``driver.wat`` and ``whole.wat`` in :mod:`interpreter.compiler.wasm` have
-them; a test compares their signatures with these rows. A built-in that is one of them (``runtime``) has its row in the
-registry of built-ins.
+They are in the files ``runtime.wat``, ``effects.wat``, ``driver.wat`` and ``whole.wat`` of
+:mod:`interpreter.compiler.wasm`; a test compares their signatures with these rows. A built-in that is a helper
+(``runtime``) has its row in the registry of built-ins.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from interpreter.language.builtins import BUILTINS, Builtin
 __all__ = ["HELPERS", "Helper", "Signature"]
 
 LIST = 20
-"""About how many machine instructions it takes to go through a short list."""
+"""Approximate number of machine instructions for a loop over a short list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The representations of a function's parameters and of its result."""
+    """Representations of a function's parameters and result."""
 
     parameters: tuple[ops.Rep, ...]
     result: ops.Rep | None
@@ -27,18 +27,18 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Helper(Signature):
-    """One helper: about how many machine instructions it takes, and whether it changes cells. Those that change none
-    read none either, beside what their arguments are the addresses of."""
+    """A helper: its approximate number of machine instructions, and whether it changes cells. Helpers that change no
+    cells read only memory that their arguments point to."""
 
     cost: int = LIST
     writes: bool = False
 
 
 def _row(signature: str, cost: int = LIST, writes: bool = False) -> Helper:
-    """A row by its signature, ``i`` for ``i32`` and ``l`` for ``i64``: ``ili -> l``."""
+    """Parse a signature, with ``i`` for ``i32`` and ``l`` for ``i64``: ``ili -> l``."""
     reps: dict[str, ops.Rep] = {"i": "i32", "l": "i64"}
     parameters, _, result = signature.partition("->")
-    return Helper(tuple(reps[each] for each in parameters.strip()), reps.get(result.strip()), cost, writes)
+    return Helper(tuple(reps[letter] for letter in parameters.strip()), reps.get(result.strip()), cost, writes)
 
 
 def _of_builtin(row: Builtin) -> Helper:

@@ -1,11 +1,11 @@
-"""Ops of the intermediate form (IR).
+"""Operations of the intermediate representation (IR).
 
 A :class:`Function` is a list of statements over typed values. A value is a tree of ops without effects on the game; a
-statement changes a variable, memory, or where control goes. Numbers of the language are ``i64``, everything else is
-``i32``: indexes of cards, seats, nodes and kinds, truths (0, 1), and addresses of lists, bags and records.
+statement sets a variable, writes memory or transfers control. Numbers of the language are ``i64``, everything else is
+``i32``: indexes of cards, seats, nodes and kinds, booleans (0, 1), and addresses of lists, bags and records.
 
-What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effect_analysis`): a :class:`Load` or
-:class:`Store` of the state names its *group* of cells.
+:mod:`interpreter.compiler.ir.effect_analysis` computes what an op reads and writes: a :class:`Load` or :class:`Store`
+of the state names its *group* of cells.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ __all__ = [
 ]
 
 Rep = Literal["i32", "i64"]
-"""How a value is held in a register."""
+"""Register type of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """Anything in the IR. ``span``: the place in the rule text that it comes from."""
+    """Base class of the IR. ``span`` is the position in the rule text."""
 
     span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A variable of a function; names are unique in it."""
+    """A variable of a function; its name is unique there."""
 
     name: str
     rep: Rep
@@ -83,7 +83,7 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Constant(Op):
-    """A number known now."""
+    """A compile-time number."""
 
     value: int
     rep: Rep = "i32"
@@ -91,11 +91,11 @@ class Constant(Op):
 
 @dataclass(frozen=True, slots=True)
 class Data(Op):
-    """The address of constant data, by its place in the module's constants."""
+    """The address of constant data in the module's memory."""
 
     address: int
     of: str = ""
-    """What it is, for those who read the IR: ``table payout``."""
+    """Description for readers of the IR: ``table payout``."""
     rep: Rep = "i32"
 
 
@@ -112,7 +112,7 @@ class Get(Op):
 
 @dataclass(frozen=True, slots=True)
 class Global(Op):
-    """The value of a global of the machine: the top of the stack of frames, the arena."""
+    """The value of a global of the machine, such as the top of the frames or of the arena."""
 
     name: str
     rep: Rep = "i32"
@@ -120,8 +120,8 @@ class Global(Op):
 
 @dataclass(frozen=True, slots=True)
 class Load(Op):
-    """The word at an address. ``group``: the group of cells that it belongs to, or several with ``|`` between them;
-    ``?``: any; empty for constants and the arena."""
+    """The word at an address. ``group`` is the group of cells that it belongs to, or several joined by ``|``; ``?`` for
+    any; empty for constants and the arena."""
 
     address: Value
     offset: int = 0
@@ -131,7 +131,7 @@ class Load(Op):
 
 @dataclass(frozen=True, slots=True)
 class LoadLong(Op):
-    """A number of 64 bits from memory of the machine."""
+    """A 64-bit number from memory of the machine."""
 
     address: Value
     offset: int = 0
@@ -140,7 +140,7 @@ class LoadLong(Op):
 
 @dataclass(frozen=True, slots=True)
 class Cell(Op):
-    """The address of what a cell holds: whoever has it reads the cell, a cell of this group."""
+    """The address of the contents of a cell of a group. It counts as a read of the cell."""
 
     address: Value
     group: str
@@ -149,7 +149,7 @@ class Cell(Op):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Op):
-    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, fail for 0), ``and``, ``or``, ``shl``, ``shr``."""
+    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``."""
 
     operator: str
     left: Value
@@ -172,7 +172,7 @@ class Compare(Op):
 
 @dataclass(frozen=True, slots=True)
 class Not(Op):
-    """1 where the value is 0."""
+    """1 if the value is 0, else 0."""
 
     value: Value
     rep: Rep = "i32"
@@ -180,7 +180,7 @@ class Not(Op):
 
 @dataclass(frozen=True, slots=True)
 class ToNumber(Op):
-    """An index or truth as a number."""
+    """An index or boolean as a number."""
 
     value: Value
     rep: Rep = "i64"
@@ -196,7 +196,7 @@ class ToIndex(Op):
 
 @dataclass(frozen=True, slots=True)
 class ToWord(Op):
-    """A number as a word of memory: :class:`Fail` where it does not fit. ``optional``: it may be none."""
+    """A number as a word of memory; it traps if the number does not fit. ``optional``: the number may be none."""
 
     value: Value
     optional: bool = False
@@ -205,7 +205,7 @@ class ToWord(Op):
 
 @dataclass(frozen=True, slots=True)
 class Select(Op):
-    """``then`` or ``otherwise``; only the one that is taken is worked out."""
+    """``then`` or ``otherwise``; only the selected one is evaluated."""
 
     test: Value
     then: Value
@@ -218,7 +218,7 @@ class Select(Op):
 
 @dataclass(frozen=True, slots=True)
 class Call(Op):
-    """A call of a function of the module or of the runtime, by its name there."""
+    """A call of a function of the module or of the runtime, by name."""
 
     function: str
     arguments: tuple[Value, ...]
@@ -227,7 +227,7 @@ class Call(Op):
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Op):
-    """The address of so many fresh words in the arena."""
+    """The address of newly allocated words in the arena."""
 
     words: Value
     rep: Rep = "i32"
@@ -235,7 +235,7 @@ class Allocate(Op):
 
 @dataclass(frozen=True, slots=True)
 class Within(Op):
-    """A value with the statements that run before it, where it is worked out: what an inlined call becomes."""
+    """A value preceded by statements, which run when it is evaluated: the result of inlining a call."""
 
     body: tuple[Statement, ...]
     value: Value
@@ -271,7 +271,7 @@ Value = (
 
 @dataclass(frozen=True, slots=True)
 class Set(Op):
-    """A variable gets a value."""
+    """Set a variable."""
 
     var: Var
     value: Value
@@ -279,7 +279,7 @@ class Set(Op):
 
 @dataclass(frozen=True, slots=True)
 class SetGlobal(Op):
-    """A global of the machine gets a value."""
+    """Set a global of the machine."""
 
     name: str
     value: Value
@@ -287,7 +287,7 @@ class SetGlobal(Op):
 
 @dataclass(frozen=True, slots=True)
 class Store(Op):
-    """A word is written. ``group`` as of :class:`Load`."""
+    """Write a word. ``group`` as in :class:`Load`."""
 
     address: Value
     offset: int
@@ -297,7 +297,7 @@ class Store(Op):
 
 @dataclass(frozen=True, slots=True)
 class StoreLong(Op):
-    """A number of 64 bits is written to the arena: a key to sort by."""
+    """Write a 64-bit number to memory of the machine, such as a sort key in the arena."""
 
     address: Value
     offset: int
@@ -306,7 +306,7 @@ class StoreLong(Op):
 
 @dataclass(frozen=True, slots=True)
 class CopyWords(Op):
-    """So many words are copied from one address to another."""
+    """Copy words from one address to another."""
 
     target: Value
     source: Value
@@ -316,7 +316,7 @@ class CopyWords(Op):
 
 @dataclass(frozen=True, slots=True)
 class Do(Op):
-    """A call for its effects; ``gives`` is whether it leaves a value that nobody wants."""
+    """A call for its effects. ``gives``: it has a result, which is dropped."""
 
     call: Value
     gives: bool = False
@@ -341,8 +341,7 @@ class Block(Op):
 
 @dataclass(frozen=True, slots=True)
 class While(Op):
-    """Statements again and again, as long as the test holds; ``step`` runs after each pass. :class:`Break` leaves them
-    by the label."""
+    """A loop while the test holds; ``step`` runs after each pass. :class:`Break` leaves it by the label."""
 
     label: str
     test: Value
@@ -352,21 +351,21 @@ class While(Op):
 
 @dataclass(frozen=True, slots=True)
 class Break(Op):
-    """Out of a block."""
+    """Leave a block or loop."""
 
     label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Return(Op):
-    """Back to the caller."""
+    """Return to the caller."""
 
     value: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TailCall(Op):
-    """A call in place of the frame of this function, which gives what the called one gives."""
+    """A call that replaces the frame of this function and returns the callee's result."""
 
     function: str
     arguments: tuple[Value, ...]
@@ -374,21 +373,21 @@ class TailCall(Op):
 
 @dataclass(frozen=True, slots=True)
 class Fail(Op):
-    """Something that the plain form must explain: the module gives up."""
+    """Trap: the plain form must explain the failure."""
 
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Charge(Op):
-    """So many steps of the budget are used up; the module gives up where none are left."""
+    """Consume steps of the budget; trap if none are left."""
 
     steps: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Touch(Op):
-    """A cell of a group changed. ``owner``: its index in the group, where it is known; -1 is no index."""
+    """A cell of a group has changed. ``owner`` is its index in the group, if known; -1 is no index."""
 
     group: str
     owner: Value | None = None
@@ -415,7 +414,8 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Range of a parameter: number of values and the least one; ``extent`` 0: any word. ``is_seat``: a seat."""
+    """Range of a parameter: the smallest value and the number of values. ``extent`` 0: any word. ``is_seat``: a
+    seat."""
 
     least: int = 0
     extent: int = 0
@@ -424,10 +424,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """Properties of a memoisable function: its answers depend on its arguments and on cells, and it changes nothing.
+    """Memo table of a function without effects, whose result depends on its arguments and on cells.
 
-    ``words`` is 0 where the answer is one word; else the size of the list (``listed``), bag or record that it points
-    to, and a list is never longer.
+    ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``), bag or record that it
+    points to.
     """
 
     keys: tuple[Key, ...]
@@ -437,7 +437,7 @@ class Memo:
 
 @dataclass(frozen=True, slots=True)
 class Function(Op):
-    """A function: parameters, representation of its result (none: nothing), statements. ``about`` says what it is."""
+    """A function: parameters, representation of its result (None: no result), statements. ``about`` describes it."""
 
     name: str
     parameters: tuple[Var, ...]
@@ -445,6 +445,6 @@ class Function(Op):
     body: tuple[Statement, ...]
     about: str = ""
     memo: Memo | None = None
-    """None: it may change something, or its arguments or answers do not fit into a table."""
+    """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
-    """Called so rarely that its callers are better off without what it does."""
+    """Called so rarely that inlining it does not pay."""

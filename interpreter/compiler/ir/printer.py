@@ -1,10 +1,9 @@
-"""The intermediate form as text, for readers and for golden tests: one line a statement.
+"""Printer of the intermediate form, for readers and golden tests: one line for each statement.
 
-Each variable carries its type where it is first set. ``5L`` is a number of 64 bits. A cell reads as the rules name it,
-``money[who]``, where its group is known, and ``&hand[who]`` is the address of one; other memory is ``load [address]
-group``. The statements of an inlined call stand above the line that has its value, as ``let within1:``; they run where
-``within1`` stands. Comments give the places of the
-statements in the YAML files.
+A variable carries its type where it is first set. ``5L`` is a 64-bit number. If the group of a cell is known, the cell
+is printed as in the rules, ``money[who]``; ``&hand[who]`` is its address. Other memory is ``load [address] group``. The
+statements of an inlined call precede the line that uses its value, as ``let within1:``; they run where ``within1``
+occurs. Comments give positions in the YAML files.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ OPERATORS = {
 
 
 class Cells(Protocol):
-    """A group of cells: the address of the first, the distance between two in bytes, and how many there are."""
+    """A group of cells: address, stride in bytes, and number."""
 
     @property
     def address(self) -> int: ...
@@ -37,22 +36,22 @@ class Cells(Protocol):
 
 
 def text_of(function: ops.Function, groups: Mapping[str, Cells] | None = None) -> str:
-    """A function as text. ``groups``: what is known of the groups of cells, by their names."""
+    """Return a function as text. ``groups`` describes the groups of cells by name."""
     return "\n".join(_Writer(groups or {}).function(function))
 
 
 class _Writer:
     def __init__(self, groups: Mapping[str, Cells]) -> None:
         self._groups = groups
-        self._told: set[str] = set()
+        self._declared: set[str] = set()
         self._place = ""
         self._depth = 0
         self._above: list[str] = []
-        """Lines that stand above the one that is written."""
+        """Lines to print before the current one."""
         self._withins = 0
 
     def function(self, function: ops.Function) -> Iterator[str]:
-        self._told.update(var.name for var in function.parameters)
+        self._declared.update(var.name for var in function.parameters)
         if function.about:
             yield f"# {function.about}"
         parameters = ", ".join(f"{var.name}: {var.rep}" for var in function.parameters)
@@ -127,15 +126,15 @@ class _Writer:
                 assert_never(statement)
 
     def _target(self, var: ops.Var) -> str:
-        if var.name in self._told:
+        if var.name in self._declared:
             return var.name
-        self._told.add(var.name)
+        self._declared.add(var.name)
         return f"{var.name}: {var.rep}"
 
     # --- values
 
     def value(self, value: ops.Value) -> str:
-        """A value as the right side of a statement."""
+        """Return a value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
             case ops.Constant(number, rep):
@@ -148,8 +147,8 @@ class _Writer:
                 return f"${name}"
             case ops.Load(address, offset, rep, group):
                 cell = self._cell(address, offset, group)
-                found = cell or f"load {self._at(address, offset)}{_of(group)}"
-                return f"number({found})" if rep == "i64" and not cell else found
+                text = cell or f"load {self._at(address, offset)}{_of(group)}"
+                return f"number({text})" if rep == "i64" and not cell else text
             case ops.LoadLong(address, offset):
                 return f"load long {self._at(address, offset)}"
             case ops.Cell(address, group):
@@ -157,38 +156,38 @@ class _Writer:
             case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
-            case ops.Not(one):
-                return f"not {inner(one)}"
-            case ops.ToNumber(one):
-                return f"number({v(one)})"
-            case ops.ToIndex(one):
-                return f"index({v(one)})"
-            case ops.ToWord(one, optional):
-                return f"word{'?' if optional else ''}({v(one)})"
+            case ops.Not(operand):
+                return f"not {inner(operand)}"
+            case ops.ToNumber(operand):
+                return f"number({v(operand)})"
+            case ops.ToIndex(operand):
+                return f"index({v(operand)})"
+            case ops.ToWord(operand, optional):
+                return f"word{'?' if optional else ''}({v(operand)})"
             case ops.Select(test, then, otherwise):
                 return f"{inner(then)} if {inner(test)} else {inner(otherwise)}"
             case ops.Call(name, arguments):
                 return f"{name}({', '.join(map(v, arguments))})"
             case ops.Allocate(words):
                 return f"allocate({v(words)})"
-            case ops.Within(body, one):
-                return self._within(body, one)
+            case ops.Within(body, inner_value):
+                return self._within(body, inner_value)
             case _:
                 assert_never(value)
 
     def _within(self, body: tuple[ops.Statement, ...], value: ops.Value) -> str:
-        """A value whose statements run before it: they stand above the line in which it has a name."""
+        """Print the statements of a value before the current line, and return a name for it."""
         self._withins += 1
         name, depth, above = f"within{self._withins}", self._depth, self._above
         self._above = []
         lines = [f"{INDENT * depth}let {name}:", *self._block(body, depth + 1)]
         self._depth = depth + 1
-        given = f"{INDENT * (depth + 1)}give {self.value(value)}"
-        self._depth, self._above = depth, [*above, *lines, *self._above, given]
+        result = f"{INDENT * (depth + 1)}give {self.value(value)}"
+        self._depth, self._above = depth, [*above, *lines, *self._above, result]
         return name
 
     def _inner(self, value: ops.Value) -> str:
-        """A value inside another one: in parentheses where it has an operator."""
+        """Return a value as an operand, in parentheses if it has an operator."""
         text = self.value(value)
         operators = isinstance(value, ops.Binary | ops.Compare | ops.Not | ops.Select)
         return f"({text})" if operators and not text.startswith("&") else text
@@ -205,7 +204,8 @@ class _Writer:
         return f"[{self._inner(rest)}{f' + {first + offset}' if first + offset else ''}]"
 
     def _address(self, value: ops.Value) -> str:
-        """The address of a cell that takes several words: no other address is a sum with such a factor."""
+        """Return the address of a cell of several words in the notation of rules. Only such addresses have that
+        factor."""
         first, owner = _sum(value)
         stride = _scale(owner) if owner is not None else 0
         if stride <= WORD:
@@ -216,7 +216,7 @@ class _Writer:
         return ""
 
     def _cell(self, address: ops.Value, offset: int, group: str) -> str:
-        """A cell by its group and owner; nothing where the address is not that of a known group."""
+        """Return a cell in the notation of rules, or an empty text if the address is not in a known group."""
         cells = self._groups.get(group)
         if cells is None:
             return ""
@@ -236,7 +236,7 @@ class _Writer:
 
 
 def _sum(address: ops.Value) -> tuple[int, ops.Value | None]:
-    """An address as a number that is known and the rest."""
+    """Split an address into a constant and the rest."""
     match address:
         case ops.Binary("add", rest, ops.Constant(number)):
             return number, rest
@@ -247,7 +247,7 @@ def _sum(address: ops.Value) -> tuple[int, ops.Value | None]:
 
 
 def _scale(value: ops.Value) -> int:
-    """The number by which an index is multiplied; 0 where it is none."""
+    """Return the factor of an index, or 0 if there is none."""
     match value:
         case ops.Binary("shl", _, ops.Constant(number)):
             return int(1 << number)

@@ -1,4 +1,4 @@
-"""Walking through the IR, and making it anew with some ops replaced."""
+"""Traversal and rewriting of the IR."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from interpreter.compiler.ir import ops
 __all__ = ["inner", "parts", "rewritten"]
 
 _PLAIN = frozenset(("rep", "span", "offset", "group", "operator", "name", "function", "label", "why", "of", "gives"))
-"""Fields that hold no op."""
+"""Fields that contain no ops."""
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _parts(cls: Any) -> tuple[str, ...]:
-    found = _FIELDS.get(cls)
-    if found is None:
-        found = _FIELDS[cls] = tuple(field.name for field in fields(cls) if field.name not in _PLAIN)
-    return found
+    names = _FIELDS.get(cls)
+    if names is None:
+        names = _FIELDS[cls] = tuple(field.name for field in fields(cls) if field.name not in _PLAIN)
+    return names
 
 
 def parts(op: Any) -> list[Any]:
-    """The ops, and tuples of ops, that stand directly in an op."""
-    found = (getattr(op, name) for name in _parts(type(op)))
-    return [part for part in found if isinstance(part, ops.Op | tuple)]
+    """Return the direct parts of an op: ops and non-empty tuples of ops."""
+    values = (getattr(op, name) for name in _parts(type(op)))
+    return [part for part in values if isinstance(part, ops.Op | tuple)]
 
 
 def inner(op: Any) -> Iterator[Any]:
-    """The op and all ops in it, each before those in it; also tuples of ops."""
-    waiting = [op]
-    while waiting:
-        now = waiting.pop()
-        if isinstance(now, tuple):
-            waiting.extend(reversed(now))
+    """Yield an op and all ops in it, in preorder; tuples are flattened."""
+    stack = [op]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, tuple):
+            stack.extend(reversed(current))
             continue
-        yield now
-        for name in reversed(_parts(type(now))):
-            part = getattr(now, name)
+        yield current
+        for name in reversed(_parts(type(current))):
+            part = getattr(current, name)
             if isinstance(part, ops.Op | tuple) and part:
-                waiting.append(part)
+                stack.append(part)
 
 
 def rewritten(op: Any, change: Callable[[Any], Any]) -> Any:
-    """The op with each op in it replaced by what ``change`` makes of it, from the inside out.
+    """Rewrite an op and all ops in it with ``change``, from the inside out.
 
-    What stays the same is not made anew. A statement in a list of statements may become a tuple of several.
+    Unchanged ops are reused. A statement in a list may become a tuple of statements.
     """
     if isinstance(op, tuple):
-        found: list[Any] = []
+        items: list[Any] = []
         same = True
-        for each in op:
-            new = rewritten(each, change)
-            same = same and new is each
+        for item in op:
+            new = rewritten(item, change)
+            same = same and new is item
             if isinstance(new, tuple):
-                found.extend(new)
+                items.extend(new)
             else:
-                found.append(new)
-        return op if same else tuple(found)
+                items.append(new)
+        return op if same else tuple(items)
     changed: dict[str, Any] = {}
     for name in _parts(type(op)):
         part = getattr(op, name)

@@ -1,7 +1,6 @@
-"""Passes over the functions of a module, in the order in which they run; each is a function from functions to such.
+"""Optimisation passes, in the order in which they run; each maps functions to functions.
 
-A pass looks at ops, types and what :mod:`interpreter.compiler.ir.effect_analysis` tells of them, never at names of
-rules.
+A pass looks at ops, types and :mod:`interpreter.compiler.ir.effect_analysis`, never at names of rules.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from interpreter.compiler.passes.memoise import memoise
 __all__ = ["BUILT", "PASSES", "optimised", "stages"]
 
 BUILT = "built"
-"""The form of functions before all passes."""
+"""Name of the stage before all passes."""
 
 PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     memoise,
@@ -28,15 +27,15 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
 
 
 def optimised(functions: Functions, context: Context) -> Functions:
-    """The functions after all passes."""
+    """Return the functions after all passes."""
     for _, after in stages(functions, context):
         functions = after
     return functions
 
 
 def stages(functions: Functions, context: Context) -> Iterator[tuple[str, Functions]]:
-    """The functions as they are built, then as each pass leaves them, under the name of the pass."""
+    """Yield the functions before all passes and after each pass, with the name of the stage."""
     yield BUILT, functions
-    for each in PASSES:
-        functions = each(functions, context)
-        yield each.__name__, functions
+    for pass_ in PASSES:
+        functions = pass_(functions, context)
+        yield pass_.__name__, functions

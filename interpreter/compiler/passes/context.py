@@ -1,4 +1,4 @@
-"""Context of passes beside the functions: memory, cells and the entry points."""
+"""Context of passes: memory, cells and the entry points."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Functions = Mapping[str, ops.Function]
 class Touched:
     """Dirty bits to set when a cell of a group changes.
 
-    ``alone`` are those that keep one row of answers; ``all_rows`` and ``own_row`` those with a row for each seat, of
-    which a change concerns all or that of the cell's owner; ``whole`` those with a row for each thing that cells are
-    parts of.
+    ``alone``: functions with one row of results. ``all_rows`` and ``own_row``: functions with a row for each seat, of
+    which a change concerns all rows or the row of the cell's owner. ``whole``: functions with a row for each thing that
+    cells are parts of.
     """
 
     alone: int = 0
@@ -31,9 +31,12 @@ class Touched:
 
 @dataclass
 class Context:
-    """``roots`` are called by the machine, ``stretches`` by number. Passes leave what the machine must know here:
-    ``dirty`` is the address of a long word for each seat and one more, and ``touched`` says which of their bits a
-    change of a cell sets; ``dirty_parts`` is that of a long word for each of the ``wholes`` that cells are parts of."""
+    """Input and output of passes.
+
+    The machine calls ``roots`` by name and ``stretches`` by number. Passes store results here: ``dirty`` is the address
+    of a 64-bit word for each seat and one more, and ``touched`` has the bits to set when a cell changes.
+    ``dirty_parts`` is the address of a 64-bit word for each of the ``wholes`` that cells are parts of.
+    """
 
     memory: Memory
     cells: Cells

@@ -1,9 +1,9 @@
-"""Fuel: steps are charged where a module could run for long without being charged elsewhere.
+"""Fuel removal: charges remain only where a module could otherwise run for long without one.
 
-The builder charges each function and each loop. A function need not be charged unless it calls several others: loops
-are, and a chain of calls is no longer than the text. A loop need not be charged that is short, and goes through nothing
-that takes long: it has no loop in it, and no more than a few calls begin in it, of functions without loops or of those
-that fill tables, which are charged themselves.
+The builder charges each function and each loop. A function keeps its charge only if it calls several others: loops are
+charged anyway, and a chain of calls is no longer than the text. A short loop loses its charge if it contains no loop
+and only a few calls of cheap functions: functions without loops, or functions that fill memo tables, which are charged
+themselves.
 """
 
 from __future__ import annotations
@@ -22,23 +22,25 @@ CallsOf = Callable[[str], int | None]
 
 SHORT = ops.Constant(256)
 FEW = 64
-"""So many calls may begin in what is not charged. Functions that call each other twice double them at each step."""
+"""Maximum number of calls in code without a charge. It is needed since functions that call each other twice double the
+number at each step.
+"""
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
-    """Functions with fewer charges."""
-    found: dict[str, ops.Function] = {}
-    begun: dict[str, int | None] = {}
+    """Return functions with fewer charges."""
+    result: dict[str, ops.Function] = {}
+    counts: dict[str, int | None] = {}
 
     def calls_of(name: str) -> int | None:
         """Return the number of calls in one call of a function, itself included; None: many or unknown."""
-        if name not in begun:
+        if name not in counts:
             function = functions.get(name)
-            begun[name] = None  # for a function that calls itself
+            counts[name] = None  # in case it calls itself
             if function is not None:
                 below = 0 if function.rare else _calls(function.body, calls_of)
-                begun[name] = None if below is None else below + 1
-        return begun[name]
+                counts[name] = None if below is None else below + 1
+        return counts[name]
 
     def change(op: Any) -> Any:
         body = getattr(op, "body", None)
@@ -54,13 +56,15 @@ def fuel(functions: Functions, context: Context) -> Functions:
             calls = sum(isinstance(op, ops.Call) and op.function in functions for op in inner(body))
             if calls < 2 or calls_of(name) is not None:
                 body = body[1:]
-        found[name] = replace(function, body=_less(rewritten(body, change), calls_of))
-    return found
+        result[name] = replace(function, body=_less(rewritten(body, change), calls_of))
+    return result
 
 
 def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
-    """The loop that a charge is for, given what stands behind it: variables are set, then it begins. A loop without a
-    test of its own goes on as long as the rules say, and is charged inside."""
+    """Return the loop that a charge is for, given the statements behind it: variables are set, then the loop begins.
+
+    A loop without a test of its own may run as long as the rules say; it is charged inside.
+    """
     for statement in after:
         if isinstance(statement, ops.While) and not isinstance(statement.test, ops.Constant):
             return statement
@@ -84,8 +88,8 @@ def _calls(body: Any, calls_of: CallsOf) -> int | None:
 
 
 def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.Statement, ...]:
-    """Statements in which short loops are not charged."""
-    found: list[ops.Statement] = []
+    """Return statements without the charges of short loops."""
+    result: list[ops.Statement] = []
     for number, statement in enumerate(body):
         if isinstance(statement, ops.Charge):
             loop = _charged(body[number + 1 :])
@@ -93,5 +97,5 @@ def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.State
                 if isinstance(statement.steps, ops.Constant) and statement.steps.value <= SHORT.value:
                     continue
                 statement = ops.If(ops.Compare("gt", statement.steps, SHORT), (statement,))
-        found.append(statement)
-    return tuple(found)
+        result.append(statement)
+    return tuple(result)

@@ -1,7 +1,7 @@
-"""Inline: calls of small functions, and of functions that are called in one place, become what these do.
+"""Inlining of small functions, and of functions that are called in one place.
 
 A call becomes :class:`~interpreter.compiler.ir.ops.Within`: variables for the parameters are set, the statements run,
-and the value follows. A parameter that is given a constant or a variable, and is never set, is that itself.
+and the value follows. An argument that is a constant or a variable replaces its parameter, unless the parameter is set.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from interpreter.compiler.passes.context import Context, Functions
 __all__ = ["inline"]
 
 SMALL = 500
-"""So many ops are a small function."""
+"""Maximum size of a small function, in ops."""
 ONCE = 2_000
-"""So many ops may a function have that is called in one place."""
+"""Maximum size of a function that is inlined because it is called in one place."""
 LARGE = 10_000
-"""A function of so many ops takes no more in."""
+"""Size up to which other functions are inlined into a function."""
 
 
 def inline(functions: Functions, context: Context) -> Functions:
-    """Functions with calls inlined; those that nothing calls any more are left out."""
+    """Return functions with calls inlined; functions that are no longer called are dropped."""
     return _Inliner(functions, context).done()
 
 
 class _Inliner:
     def __init__(self, functions: Functions, context: Context) -> None:
         self._functions, self._roots = functions, context.roots
-        self._found: dict[str, ops.Function] = {}
+        self._result: dict[str, ops.Function] = {}
         self._sizes: dict[str, int] = {}
         self._open: set[str] = set()
         self._calls = Counter(called for function in functions.values() for called in _calls(function.body))
@@ -41,16 +41,16 @@ class _Inliner:
         for name in self._functions:
             self._visit(name)
         reached: set[str] = set()
-        waiting = [name for name in self._roots if name in self._found]
-        while waiting:
-            name = waiting.pop()
+        stack = [name for name in self._roots if name in self._result]
+        while stack:
+            name = stack.pop()
             if name not in reached:
                 reached.add(name)
-                waiting.extend(called for called in _calls(self._found[name].body) if called in self._found)
-        return {name: self._found[name] for name in self._functions if name in reached}
+                stack.extend(called for called in _calls(self._result[name].body) if called in self._result)
+        return {name: self._result[name] for name in self._functions if name in reached}
 
     def _visit(self, name: str) -> None:
-        if name in self._found or name in self._open:
+        if name in self._result or name in self._open:
             return
         self._open.add(name)
         function = self._functions[name]
@@ -59,13 +59,13 @@ class _Inliner:
                 self._visit(called)
         self._count, self._size = 0, sum(1 for _ in inner(function.body))
         body = rewritten(function.body, self._change)
-        self._found[name] = replace(function, body=body)
+        self._result[name] = replace(function, body=body)
         self._sizes[name] = sum(1 for _ in inner(body))
         self._open.discard(name)
 
     def _taken(self, name: str) -> ops.Function | None:
-        """The function, if a call of it is to be inlined."""
-        function = self._found.get(name)
+        """Return the function if a call of it is to be inlined, else None."""
+        function = self._result.get(name)
         if function is None or function.rare:
             return None
         size = self._sizes[name]
@@ -99,7 +99,7 @@ class _Inliner:
     def _inlined(
         self, function: ops.Function, arguments: tuple[ops.Value, ...]
     ) -> tuple[tuple[ops.Statement, ...], ops.Value | None]:
-        """The statements that a call becomes, and its value."""
+        """Return the statements that replace a call, and its value."""
         self._count += 1
         end = f".{self._count}"
         is_set = {op.var for op in inner(function.body) if isinstance(op, ops.Set)}
@@ -114,7 +114,7 @@ class _Inliner:
             statements.append(ops.Set(new, argument))
         body = function.body
         returns = sum(isinstance(op, ops.Return) for op in inner(body))
-        bare = returns == 0 and function.result is None  # one with a result and no return always fails
+        bare = returns == 0 and function.result is None  # a function with a result but no return always traps
         if bare or (returns == 1 and isinstance(body[-1], ops.Return)):
             renamed = self._renamed(function, body, known, end, None, "")
             if returns:
@@ -143,8 +143,12 @@ class _Inliner:
                 case ops.Get(var):
                     return known.get(var) or ops.Get(ops.Var(_unlike(name, var.name, end), var.rep))
                 case ops.Set(var, value):
-                    given = known.get(var)
-                    new = given.var if isinstance(given, ops.Get) else ops.Var(_unlike(name, var.name, end), var.rep)
+                    replacement = known.get(var)
+                    new = (
+                        replacement.var
+                        if isinstance(replacement, ops.Get)
+                        else ops.Var(_unlike(name, var.name, end), var.rep)
+                    )
                     return replace(op, var=new)
                 case ops.Block() | ops.While() | ops.Break():
                     return replace(op, label=_unlike(name, op.label, end))
@@ -156,12 +160,12 @@ class _Inliner:
                 case _:
                     return op
 
-        found: tuple[ops.Statement, ...] = rewritten(body, change)
-        return found
+        result: tuple[ops.Statement, ...] = rewritten(body, change)
+        return result
 
 
 def _unlike(function: str, name: str, end: str) -> str:
-    """A name that nothing else has in the caller: no name of a variable that is built begins so."""
+    """Return a name that is unique in the caller: names of built variables never begin like this."""
     return f"{function}.{name}{end}"
 
 

@@ -1,17 +1,18 @@
-"""Memoise: functions of few arguments keep their answers in tables, as long as no cell changes that they read.
+"""Memoisation: functions of few arguments store results in tables, which are valid until a cell that they read changes.
 
-A table has an entry for each combination of arguments: a *stamp* and the answer. An entry is valid if its stamp is the
+A table has an entry for each combination of arguments: a *stamp* and the result. An entry is valid if its stamp is the
 *generation* of its row of the table. A change of a cell sets the *dirty* bit of each function that reads it; the next
-call of such a function clears the bit and takes up a new generation. A function that reads no cell keeps its answers
-for ever.
+call of such a function clears the bit and increments the generation. Results of a function that reads no cell stay
+valid for ever.
 
-Where the cells that a function reads belong to the seat that it is asked about, it has a generation and a dirty bit for
-each seat, and a change of a cell of one seat leaves what is known of the others. Where they are parts of what it is
-asked about, as places are of a node, it has a generation for each node, and one more for the other cells that it reads:
-the stamp is the sum of both, which grows with each of them. A table that has one entry for each dirty bit needs no
-stamps: an entry is valid if its bit is clear.
+If the cells that a function reads belong to the seat in an argument, it has a generation and a dirty bit for each seat,
+and a change of one seat's cell keeps the results for the others. If they are parts of an argument, as places are of a
+node, it has a generation for each node, and one more for the other cells that it reads: the stamp is the sum of both,
+which grows with each of them. A table with one entry for each dirty bit needs no stamps: an entry is valid if its bit
+is clear.
 
-A list, bag or flat record lies in the table, and the answer is its address: it stays as it is until a cell changes.
+A list, bag or flat record is stored in the table, and the result is its address: it stays unchanged until a cell
+changes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from interpreter.compiler.passes.context import Context, Functions, Touched
 __all__ = ["memoise"]
 
 LEAST_COST = 150
-"""A look into a table costs about a third of this."""
+"""Minimum cost of a memoised function. A lookup costs about a third of this."""
 KEPT_COST = 12
 MOST_ENTRIES = 4096
 MOST_WORDS = 64 * 1024
@@ -44,8 +45,8 @@ AT = ops.Var("entry", "i32")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table of one function: ``row`` is the parameter that says which row, ``bit`` its dirty bit (none: it reads no
-    cell), ``generations`` the address of a word for each row."""
+    """The memo table of one function: ``row`` is the parameter that selects a row by seat, ``part`` the one whose parts
+    are the cells that it reads."""
 
     function: ops.Function
     memo: ops.Memo
@@ -56,10 +57,10 @@ class Table:
 
 
 def memoise(functions: Functions, context: Context) -> Functions:
-    """Functions that cost more than a look into a table get one."""
-    found = dict(functions)
-    known = reads(functions, context.cells)
-    chosen = _chosen(functions, context, known)
+    """Give a memo table to each function that costs more than a lookup."""
+    result = dict(functions)
+    all_reads = reads(functions, context.cells)
+    chosen = _chosen(functions, context, all_reads)
     rows = _limited(table for table in chosen if table.reads and table.row is not None)
     alone = _limited(table for table in chosen if table.reads and table.row is None)
     parts = [table for table in alone if table.part is not None]
@@ -77,24 +78,24 @@ def memoise(functions: Functions, context: Context) -> Functions:
             dimensions.append(_Dimension(table.part, context.dirty_parts, parts.index(table), context.wholes, context))
         if dimensions or not table.reads:
             for function in _Builder(table, dimensions, context).functions():
-                found[function.name] = function
+                result[function.name] = function
 
     def change(op: object) -> object:
         return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
 
-    for name, function in found.items():
+    for name, function in result.items():
         if any(isinstance(op, ops.Touch) for op in inner(function.body)):
-            found[name] = replace(function, body=rewritten(function.body, change))
-    return found
+            result[name] = replace(function, body=rewritten(function.body, change))
+    return result
 
 
-# --- which functions
+# --- selection
 
 
 def _chosen(functions: Functions, context: Context, known: dict[str, Reads]) -> list[Table]:
-    """Tables for what pays, callees first: a call of what keeps its answers is cheap."""
+    """Return the tables that pay, callees first, since a call of a memoised function is cheap."""
     called = _call_counts(functions)
-    found: list[Table] = []
+    tables: list[Table] = []
     costs: dict[str, int] = {}
     for name in _callees_first(functions):
         function = functions[name]
@@ -108,9 +109,9 @@ def _chosen(functions: Functions, context: Context, known: dict[str, Reads]) -> 
             continue
         table = _table(function, function.memo, known[name], context)
         if table is not None:
-            found.append(table)
+            tables.append(table)
             costs[name] = KEPT_COST
-    return found
+    return tables
 
 
 def _table(function: ops.Function, memo: ops.Memo, known: Reads, context: Context) -> Table | None:
@@ -124,7 +125,7 @@ def _table(function: ops.Function, memo: ops.Memo, known: Reads, context: Contex
     part = None
     if row is None:
         part = next(
-            (number for number in range(len(memo.keys)) if any(~number in each for each in known.values())), None
+            (number for number in range(len(memo.keys)) if any(~number in aligned for aligned in known.values())), None
         )
     return Table(function, memo, known, row, part, entries)
 
@@ -134,28 +135,28 @@ def _limited(tables: Iterator[Table]) -> list[Table]:
 
 
 def _call_counts(functions: Functions) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for function in functions.values():
         for op in inner(function.body):
             if isinstance(op, ops.Call):
-                found[op.function] = found.get(op.function, 0) + 1
-    return found
+                counts[op.function] = counts.get(op.function, 0) + 1
+    return counts
 
 
 def _callees_first(functions: Functions) -> list[str]:
     called = {name: _called(function) for name, function in functions.items()}
-    found: dict[str, None] = {}
+    order: dict[str, None] = {}
 
     def visit(name: str, open_: frozenset[str]) -> None:
-        if name in found or name in open_ or name not in called:
+        if name in order or name in open_ or name not in called:
             return
-        for each in called[name]:
-            visit(each, open_ | {name})
-        found[name] = None
+        for callee in called[name]:
+            visit(callee, open_ | {name})
+        order[name] = None
 
     for name in functions:
         visit(name, frozenset())
-    return list(found)
+    return list(order)
 
 
 def _called(function: ops.Function) -> list[str]:
@@ -166,23 +167,23 @@ def _called(function: ops.Function) -> list[str]:
 
 
 def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
-    found = Touched()
+    bits = Touched()
     for bit, table in enumerate(alone):
         aligned = _reads(table, group)
         if aligned is not None and (table.part is None or ~table.part not in aligned):
-            found.alone |= 1 << bit
+            bits.alone |= 1 << bit
     for bit, table in enumerate(parts):
         if table.part is not None and ~table.part in (_reads(table, group) or ()):
-            found.whole |= 1 << bit
+            bits.whole |= 1 << bit
     for bit, table in enumerate(rows):
         aligned = _reads(table, group)
         if aligned is None:
             continue
         if table.row in aligned:
-            found.own_row |= 1 << bit
+            bits.own_row |= 1 << bit
         else:
-            found.all_rows |= 1 << bit
-    return found
+            bits.all_rows |= 1 << bit
+    return bits
 
 
 def _reads(table: Table, group: str) -> frozenset[int] | None:
@@ -190,7 +191,7 @@ def _reads(table: Table, group: str) -> frozenset[int] | None:
 
 
 def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
-    """The statements that set dirty bits where a cell changes."""
+    """Yield the statements that set dirty bits when a cell changes."""
     touched, dirty = context.touched[op.group], context.dirty
     everywhere, own = touched.all_rows, touched.own_row
     if op.owner is None or op.group not in context.cells.of_seats:
@@ -217,7 +218,7 @@ def _long(mask: int) -> ops.Constant:
     return ops.Constant(mask - 2**64 if mask >= 2**63 else mask, "i64")
 
 
-# --- functions with a table
+# --- memoised functions
 
 
 class _Dimension:
@@ -227,47 +228,47 @@ class _Dimension:
         self.row, self.dirty, self.bit = row, dirty, _long(1 << bit)
         self.rows, self.generations = rows, context.memory.reserve(rows)
 
-    def generation(self, given: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
-        return _scaled(given, self.row, 2), self.generations
+    def generation(self, arguments: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
+        return _scaled(arguments, self.row, 2), self.generations
 
-    def marks(self, given: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
+    def marks(self, arguments: tuple[ops.Get, ...]) -> tuple[ops.Value, int]:
         """Return the address of the dirty bits."""
-        return _scaled(given, self.row, 3), self.dirty
+        return _scaled(arguments, self.row, 3), self.dirty
 
 
-def _clear(dimension: _Dimension, given: tuple[ops.Get, ...]) -> ops.Statement:
-    address, offset = dimension.marks(given)
+def _clear(dimension: _Dimension, arguments: tuple[ops.Get, ...]) -> ops.Statement:
+    address, offset = dimension.marks(arguments)
     rest = ops.Binary("and", ops.LoadLong(address, offset), ops.Constant(~dimension.bit.value, "i64"))
     return ops.StoreLong(address, offset, rest)
 
 
-def _scaled(given: tuple[ops.Get, ...], row: int | None, power: int) -> ops.Value:
-    return ZERO if row is None else ops.Binary("shl", given[row], ops.Constant(power))
+def _scaled(arguments: tuple[ops.Get, ...], row: int | None, power: int) -> ops.Value:
+    return ZERO if row is None else ops.Binary("shl", arguments[row], ops.Constant(power))
 
 
 class _Builder:
-    """Three functions for one: the look into the table, what fills an entry, and what works the answer out."""
+    """Replaces a function by three: the lookup, the filling of an entry, and the original computation."""
 
     def __init__(self, table: Table, dimensions: list[_Dimension], context: Context) -> None:
         self.table, self.memo, self.dimensions = table, table.memo, dimensions
-        self.function, self.given = table.function, tuple(ops.Get(var) for var in table.function.parameters)
+        self.function, self.arguments = table.function, tuple(ops.Get(var) for var in table.function.parameters)
         memory = context.memory
         self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
-        """Whether no two entries have a dirty bit together."""
+        """True if each entry has a dirty bit of its own."""
         self.entries = memory.reserve_long(table.entries)
         self.kept = memory.reserve(table.entries * self.memo.words)
 
     @property
     def stamp(self) -> ops.Value:
         """The stamp of a valid entry."""
-        found: ops.Value = ZERO
+        stamp: ops.Value = ZERO
         for dimension in self.dimensions:
-            found = _sum(found, ops.Load(*dimension.generation(self.given)))
-        return ONE if found == ZERO else found
+            stamp = _sum(stamp, ops.Load(*dimension.generation(self.arguments)))
+        return ONE if stamp == ZERO else stamp
 
     def functions(self) -> Iterator[ops.Function]:
         function = self.function
-        yield replace(function, body=tuple(self._look()), about=f"{function.about}, kept")
+        yield replace(function, body=tuple(self._look()), about=f"{function.about}, memoised")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
         yield ops.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)
@@ -275,45 +276,45 @@ class _Builder:
     def _look(self) -> Iterator[ops.Statement]:
         yield ops.Set(AT, self._place())
         hit = ops.Load(ops.Get(AT), WORD, self.function.result or "i32")
-        miss = ops.Call(f"{self.function.name}.fill", (*self.given, ops.Get(AT)), self.function.result or "i32")
+        miss = ops.Call(f"{self.function.name}.fill", (*self.arguments, ops.Get(AT)), self.function.result or "i32")
         yield ops.Return(ops.Select(self._is_valid(), hit, miss))
 
     def _place(self) -> ops.Value:
-        """The address of the entry."""
+        """Return the address of the entry."""
         index: ops.Value = ZERO
-        for key, value in zip(self.memo.keys, self.given, strict=True):
+        for key, value in zip(self.memo.keys, self.arguments, strict=True):
             shifted = _sum(value, ops.Constant(-key.least))
             index = shifted if index == ZERO else _sum(_times(index, key.extent), shifted)
         return _sum(_times(index, ENTRY), ops.Constant(self.entries))
 
     def _is_valid(self) -> ops.Value:
-        found: ops.Value = ONE
+        is_valid: ops.Value = ONE
         if not self.is_single:
-            found = ops.Compare("eq", ops.Load(ops.Get(AT)), self.stamp)
+            is_valid = ops.Compare("eq", ops.Load(ops.Get(AT)), self.stamp)
         for dimension in self.dimensions:
-            marked = ops.Binary("and", ops.LoadLong(*dimension.marks(self.given)), dimension.bit)
+            marked = ops.Binary("and", ops.LoadLong(*dimension.marks(self.arguments)), dimension.bit)
             is_clear = ops.Compare("eq", marked, ops.Constant(0, "i64"))
-            found = is_clear if found == ONE else ops.Binary("and", found, is_clear)
-        return found
+            is_valid = is_clear if is_valid == ONE else ops.Binary("and", is_valid, is_clear)
+        return is_valid
 
     def _fill(self) -> Iterator[ops.Statement]:
         yield ops.Charge(ops.Constant(4))
         answer, rep = ops.Var("answer", self.function.result or "i32"), self.function.result or "i32"
         for dimension in () if self.is_single else self.dimensions:
-            address, offset = dimension.marks(self.given)
-            where, first = dimension.generation(self.given)
-            more = ops.Binary("add", ops.Load(where, first), ONE)
+            address, offset = dimension.marks(self.arguments)
+            row_address, first = dimension.generation(self.arguments)
+            more = ops.Binary("add", ops.Load(row_address, first), ONE)
             renewed = (
                 ops.If(ops.Compare("lt", more, ZERO), (ops.Fail("no generation is left"),)),
-                _clear(dimension, self.given),
-                ops.Store(where, first, more),
+                _clear(dimension, self.arguments),
+                ops.Store(row_address, first, more),
             )
             marked = ops.Binary("and", ops.LoadLong(address, offset), dimension.bit)
             yield ops.If(ops.Compare("ne", marked, ops.Constant(0, "i64")), renewed)
         mark = ops.Var("mark", "i32")
         if self.memo.words:
             yield ops.Set(mark, ops.Global("arena"))
-        yield ops.Set(answer, ops.Call(f"{self.function.name}.work", self.given, rep))
+        yield ops.Set(answer, ops.Call(f"{self.function.name}.work", self.arguments, rep))
         if self.memo.words:
             yield from self._kept(answer)
             yield ops.SetGlobal("arena", ops.Get(mark))
@@ -322,11 +323,11 @@ class _Builder:
             word = ops.ToIndex(word)
             yield ops.If(ops.Compare("ne", ops.ToNumber(word), ops.Get(answer)), (ops.Return(ops.Get(answer)),))
         yield ops.Store(ops.Get(AT), WORD, word)
-        yield _clear(self.dimensions[0], self.given) if self.is_single else ops.Store(ops.Get(AT), 0, self.stamp)
+        yield _clear(self.dimensions[0], self.arguments) if self.is_single else ops.Store(ops.Get(AT), 0, self.stamp)
         yield ops.Return(ops.Get(answer))
 
     def _kept(self, answer: ops.Var) -> Iterator[ops.Statement]:
-        """The answer becomes a copy in the table; one that has no room is given as it is."""
+        """Copy the result to the table. A list that is too long for it is returned as it is, and not stored."""
         words: ops.Value = ops.Constant(self.memo.words)
         statements: list[ops.Statement] = []
         place = ops.Var("place", "i32")

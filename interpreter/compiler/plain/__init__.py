@@ -1,1 +1,1 @@
-"""The plain form: a closure for each expression and step, as simple as can be. It is the oracle of the other."""
+"""The plain form: a closure for each expression and step. It is simple, complete and the reference for the module."""

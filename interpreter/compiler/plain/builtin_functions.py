@@ -1,4 +1,4 @@
-"""The language's own functions in the plain form: a Python function for each row of the registry."""
+"""Built-in functions in the plain form: a Python function for each row of the registry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAXIMUM_SUBSETS = 20_000
 
 
 def compiled(node: core.Builtin, values: Sequence[Evaluate], game: Constants, meter: Meter) -> Evaluate:
-    """The closure of a call, from those of its arguments. What goes in and comes out costs steps."""
+    """Compile a call, given the closures of its arguments. Arguments and results cost steps by their size."""
     row, span = BUILTINS[node.name], node.span
     words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
     arguments = [_argument(word, value, game) for word, value in zip(words, values, strict=False)]
@@ -37,20 +37,20 @@ def compiled(node: core.Builtin, values: Sequence[Evaluate], game: Constants, me
                 steps += len(value) >> 3
         meter.charge(steps, span)
         try:
-            found = function(*values)
+            result = function(*values)
         except ValueError as error:
             raise RuleFailure(f"`{row.name}`: {error}", span) from None
-        if type(found) is tuple:
-            meter.charge(len(found), span)
-        elif found is None and not or_none:
+        if type(result) is tuple:
+            meter.charge(len(result), span)
+        elif result is None and not or_none:
             raise RuleFailure(f"`{row.name.split()[0]}` finds nothing here", span)
-        return found
+        return result
 
     return call
 
 
 def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
-    """The closure of an argument: of a track it gives that, and what lies there."""
+    """Compile an argument. A track becomes a pair: the track and its contents."""
     if word != "track":
         return value
     tracks = game.tracks
@@ -63,7 +63,7 @@ def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
 
 
 def implementation(node: core.Builtin, game: Constants) -> Callable[..., Value]:
-    """The function that a call calls. Where it is another one for some form of the first argument, it is under that."""
+    """Return the implementation of a call. One for the type of the first argument takes precedence."""
     name = f"{node.name} of {node.arguments[0].type.word}"
     return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)
 
@@ -74,17 +74,17 @@ def _as_bag(value: Value) -> Value:
 
 def _without(items: Value, item: Value) -> Value:
     if item not in items:
-        raise ValueError("what is removed is not in the list")
+        raise ValueError("the item to remove is not in the list")
     at = items.index(item)
     return items[:at] + items[at + 1 :]
 
 
 def _subsets(number: int, items: Value) -> Value:
-    """Every choice of so many items, in the order in which they stand."""
-    many = comb(len(items), number) if number >= 0 else 0
-    if many > MAXIMUM_SUBSETS:
-        raise ValueError(f"{many:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
-    return tuple(combinations(items, number)) if many else ()
+    """Return all subsets of a size, in the order of the items."""
+    count = comb(len(items), number) if number >= 0 else 0
+    if count > MAXIMUM_SUBSETS:
+        raise ValueError(f"{count:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
+    return tuple(combinations(items, number)) if count else ()
 
 
 OF_VALUES: dict[str, Callable[..., Value]] = {
@@ -107,7 +107,7 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
     "max": lambda *numbers: max(numbers),
     "min of list": lambda numbers: min(numbers, default=None),
     "max of list": lambda numbers: max(numbers, default=None),
-    "sum of bags": lambda found, empty: tuple(map(sum, zip(empty, *found, strict=True))),
+    "sum of bags": lambda bags_, empty: tuple(map(sum, zip(empty, *bags_, strict=True))),
     "set of list": lambda items: tuple(sorted(set(items))),
     "cards of piles": lambda piles: tuple([card for pile in piles for card in pile]),
     "room": lambda kinds, number: (kinds, number),
@@ -118,7 +118,7 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
     "vacancy": lambda track, kind: track[0].room(kind, track[1][kind]),
     "prices": lambda track, kind: track[0].prices(kind),
 }
-"""Functions that follow from values alone."""
+"""Functions that depend on their arguments alone."""
 
 
 def _graph(game: Constants) -> Graph:
@@ -126,7 +126,7 @@ def _graph(game: Constants) -> Graph:
 
 
 def _lengths(game: Constants) -> Callable[..., tuple[int, ...]]:
-    """The lengths of links, of the cards that are dealt onto them where they are."""
+    """Return a function from cards to the lengths of links; without dealt cards, the lengths are constant."""
     if not game.lengths and _graph(game).links:
         return dealt_lengths(game.model)
     return lambda: game.lengths
@@ -143,7 +143,8 @@ def _path(game: Constants) -> Callable[..., Value]:
 
 
 def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
-    """The lengths that cards have which are dealt onto the links: the same object for the same cards."""
+    """Return the function from the cards that are dealt onto the links to their lengths. It is memoised: equal cards
+    give the same object."""
     assert model.graph is not None
     name, links = model.graph.length or "", len(model.graph.links)
 
@@ -163,4 +164,4 @@ OF_GAME: dict[str, Callable[[Constants], Callable[..., Value]]] = {
     "path": _path,
     "clockwise": lambda game: lambda seat: game.seats[seat + 1 :] + game.seats[:seat],
 }
-"""Functions that look at what is fixed in a game, by what makes them."""
+"""Functions that depend on constants of a game, as factories."""

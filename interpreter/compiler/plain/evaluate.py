@@ -1,4 +1,4 @@
-"""Expressions of the plain form: each becomes a closure that takes the state and the locals and gives a value."""
+"""Expressions of the plain form: each becomes a closure from the state and the locals to a value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 
 
 class Evaluator:
-    """Closures of expressions."""
+    """Compiles expressions to closures."""
 
     def __init__(
         self,
@@ -66,17 +66,17 @@ class Evaluator:
         self._called = called
         """Return the function of a rule, by the id of its layer."""
         self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
-        """By the identity of a tree that, and its closure."""
+        """Trees and their closures, by the identity of the tree."""
 
     def closure(self, node: core.Expression) -> Evaluate:
-        """The closure of a tree of the model, which is worked out often."""
-        found = self._closures.get(id(node))
-        if found is None:
-            found = self._closures[id(node)] = node, self.compile(node)
-        return found[1]
+        """Return the cached closure of a tree of the model that is evaluated often."""
+        entry = self._closures.get(id(node))
+        if entry is None:
+            entry = self._closures[id(node)] = node, self.compile(node)
+        return entry[1]
 
     def items(self, node: core.Expression) -> Evaluate:
-        """Something to look through: a range need not become a tuple."""
+        """Return an iterable of values. Unlike :meth:`compile`, a range need not become a tuple."""
         if isinstance(node, core.RangeFrom):
             first, last = self.compile(node.first), self.compile(node.last)
 
@@ -90,7 +90,7 @@ class Evaluator:
         return self.compile(node)
 
     def compile(self, node: core.Expression) -> Evaluate:
-        """The closure of an expression."""
+        """Return the closure of an expression."""
         match node:
             case core.Const(value):
                 return lambda state, env: value
@@ -128,7 +128,7 @@ class Evaluator:
                 return self._call(node)
             case core.Builtin():
                 return builtins.compiled(
-                    node, [self.compile(each) for each in node.arguments], self.constants, self.meter
+                    node, [self.compile(argument) for argument in node.arguments], self.constants, self.meter
                 )
             case core.MakeRecord(fields):
                 return self._tuple(node, fields)
@@ -141,9 +141,9 @@ class Evaluator:
                 numbers, meter, span = self.items(node), self.meter, node.span
 
                 def listed(state: State, env: Env) -> Value:
-                    found = tuple(numbers(state, env))
-                    meter.charge(len(found) >> 3, span)
-                    return found
+                    items = tuple(numbers(state, env))
+                    meter.charge(len(items) >> 3, span)
+                    return items
 
                 return listed
             case core.Arithmetic():
@@ -174,52 +174,52 @@ class Evaluator:
                 return self._kind_test(node)
             case core.Select() | core.Fold() | core.Search() | core.Order():
                 return Loops(self).compile(node)
-            case core.Noted(value, what, found):
-                return self._noted(self.compile(value), what, found)
+            case core.Noted(value, name, names):
+                return self._noted(self.compile(value), name, names)
             case _:
                 assert_never(node)
 
-    def _noted(self, value: Evaluate, what: str, found: set[str]) -> Evaluate:
+    def _noted(self, value: Evaluate, name: str, names: set[str]) -> Evaluate:
         def noted(state: State, env: Env) -> Value:
-            found.add(what)
+            names.add(name)
             return value(state, env)
 
         return noted
 
     def _tuple(self, node: core.Expression, nodes: tuple[core.Expression, ...]) -> Evaluate:
-        parts = tuple(self.kept(each) for each in nodes)
+        parts = tuple(self.kept(child) for child in nodes)
         made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
-        return self._weighed(node, made) if any(isinstance(each.type, CompositeType) for each in nodes) else made
+        return self._weighed(node, made) if any(isinstance(child.type, CompositeType) for child in nodes) else made
 
     def kept(self, node: core.Expression) -> Evaluate:
-        """A value that goes into a list, a record or a local of a procedure; of numbers only what is bounded."""
-        given = self.compile(node)
+        """Compile a value that is stored in a list, a record or a local of a procedure; it must be bounded."""
+        evaluate = self.compile(node)
         if not grows(node) and not (isinstance(node, core.Local) and isinstance(node.type, IntType | BagType)):
-            return given
-        return lambda state, env: bounded(given(state, env), node.span)
+            return evaluate
+        return lambda state, env: bounded(evaluate(state, env), node.span)
 
     def _weighed(self, node: core.Expression, made: Evaluate) -> Evaluate:
-        """A value that holds lists, bags or records: what it holds in all is bounded, and costs steps."""
+        """Wrap the making of a list, bag or record: its total size is bounded, and costs steps."""
         meter, span = self.meter, node.span
 
         def weighed(state: State, env: Env) -> Value:
-            found = made(state, env)
-            meter.charge(weight(found, span), span)
-            return found
+            value = made(state, env)
+            meter.charge(weight(value, span), span)
+            return value
 
         return weighed
 
-    def _member(self, node: core.MemberOf, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
+    def _member(self, node: core.MemberOf, item_of: Evaluate, items_of: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
         measure = measure_of(node.item.type) if isinstance(node.item.type, LONG) else None
 
         def member(state: State, env: Env) -> Value:
-            item, found = one(state, env), whole(state, env)
+            item, items = item_of(state, env), items_of(state, env)
             if measure is not None:
-                meter.charge(len(found) * (1 + measure(item, span)), span)
-            elif len(found) > 32:
-                meter.charge(len(found) >> 5, span)
-            return (item in found) != negated
+                meter.charge(len(items) * (1 + measure(item, span)), span)
+            elif len(items) > 32:
+                meter.charge(len(items) >> 5, span)
+            return (item in items) != negated
 
         return member
 
@@ -273,8 +273,8 @@ class Evaluator:
 
     def _call(self, node: core.CallRule | core.CallBase) -> Evaluate:
         target = self.program.target(node)
-        given = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
-        arguments = tuple(given(argument) for argument in node.arguments)
+        compile_ = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
+        arguments = tuple(compile_(argument) for argument in node.arguments)
         called, span, layer_at = self._called(target), node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
@@ -312,20 +312,20 @@ class Evaluator:
 
     def _product(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def product(state: State, env: Env) -> Value:
-            found = left(state, env) * right(state, env)
-            if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
+            result = left(state, env) * right(state, env)
+            if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
                 raise RuleFailure("a number of more than 18 digits", node.span)
-            return found
+            return result
 
         return product
 
     def _joined(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def joined(state: State, env: Env) -> Value:
-            found = tuple(left(state, env)) + tuple(right(state, env))
-            if len(found) > MAXIMUM_ITEMS:
-                raise RuleFailure(f"a list of {len(found):,} items; at most {MAXIMUM_ITEMS:,}", node.span)
-            meter.charge(len(found), node.span)
-            return found
+            joined = tuple(left(state, env)) + tuple(right(state, env))
+            if len(joined) > MAXIMUM_ITEMS:
+                raise RuleFailure(f"a list of {len(joined):,} items; at most {MAXIMUM_ITEMS:,}", node.span)
+            meter.charge(len(joined), node.span)
+            return joined
 
         meter = self.meter
         return self._weighed(node, joined) if isinstance(item_type(node.type), CompositeType) else joined
@@ -342,16 +342,16 @@ class Evaluator:
         return divide
 
     def _long(self, node: core.Expression) -> Evaluate:
-        """A value that is going to be compared: long ones cost steps."""
-        given, meter, span = self.compile(node), self.meter, node.span
+        """Compile the operand of a comparison. Long values cost steps."""
+        evaluate, meter, span = self.compile(node), self.meter, node.span
         if not isinstance(node.type, LONG):
-            return given
+            return evaluate
         measure = measure_of(node.type)
 
         def long(state: State, env: Env) -> Value:
-            found = given(state, env)
-            meter.charge(measure(found, span), span)
-            return found
+            value = evaluate(state, env)
+            meter.charge(measure(value, span), span)
+            return value
 
         return long
 
@@ -361,24 +361,24 @@ class Evaluator:
         return lambda state, env: compare(left(state, env), right(state, env))
 
     def _default(self, value: core.Expression, default: core.Expression) -> Evaluate:
-        inner, other = self.compile(value), self.compile(default)
+        inner, fallback = self.compile(value), self.compile(default)
 
         def otherwise(state: State, env: Env) -> Value:
-            found = inner(state, env)
-            return other(state, env) if found is None else found
+            result = inner(state, env)
+            return fallback(state, env) if result is None else result
 
         return otherwise
 
     def _kind_test(self, node: core.KindTest) -> Evaluate:
         value = self.compile(node.value)
-        negated, wanted = node.negated, node.kind
+        negated, kind = node.negated, node.kind
         if isinstance(node.value.type, CardType):
             kinds = self.constants.card_kind
-            return lambda state, env: ((card := value(state, env)) is not None and (kinds[card] == wanted)) != negated
+            return lambda state, env: ((card := value(state, env)) is not None and (kinds[card] == kind)) != negated
         pieces = self.constants.pieces
         count = len(pieces)
         return lambda state, env: (
-            ((piece := value(state, env)) is not None and pieces[piece % count] == wanted) != negated
+            ((piece := value(state, env)) is not None and pieces[piece % count] == kind) != negated
         )
 
 
@@ -389,7 +389,7 @@ def _single(number: int, kind: int, size: int) -> Value:
 
 
 class Loops:
-    """Closures that look through a list."""
+    """Closures of loops over a list."""
 
     def __init__(self, expressions: Evaluator) -> None:
         self.expressions = expressions
@@ -428,12 +428,12 @@ class Loops:
         """Evaluate the source of a loop; each item costs steps by its size."""
         items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
         value = node.value if isinstance(node, core.Select) else None
-        each = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
+        cost = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
 
         def charged(state: State, env: Env) -> Value:
-            found = items(state, env)
-            meter.charge(1 + len(found) * each, span)
-            return found
+            values = items(state, env)
+            meter.charge(1 + len(values) * cost, span)
+            return values
 
         return charged
 
@@ -461,10 +461,10 @@ class Loops:
             return find
 
         def must(state: State, env: Env) -> Value:
-            found = find(state, env)
-            if found is None:
+            result = find(state, env)
+            if result is None:
                 raise RuleFailure(f"`{node.operation}` finds nothing here", node.span)
-            return found
+            return result
 
         return must
 
@@ -480,11 +480,11 @@ class Loops:
         largest = node.operation == "max"
 
         def best(state: State, env: Env) -> Value:
-            found = keyed(state, env)
-            if not found:
+            entries = keyed(state, env)
+            if not entries:
                 return None
-            chosen = found[0]
-            for entry in found[1:]:
+            chosen = entries[0]
+            for entry in entries[1:]:
                 if (entry[0] > chosen[0]) if largest else (entry[0] < chosen[0]):
                     chosen = entry
             env[variable] = chosen[1]

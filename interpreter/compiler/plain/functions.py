@@ -1,4 +1,4 @@
-"""Functions of the plain form: each rule that cannot suspend becomes one call, made when something first calls it."""
+"""Functions of the plain form: each rule that cannot suspend becomes one call, compiled at its first use."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class Functions:
 
     def procedure(self, name: str) -> Called:
         """Return a procedure that cannot suspend, as one call."""
-        found = self._procedures.get(name)
-        if found is None:
+        procedure = self._procedures.get(name)
+        if procedure is None:
             self._procedures[name] = lambda state, values: self._procedures[name](state, values)
-            found = self._procedures[name] = self._whole(name)
-        return found
+            procedure = self._procedures[name] = self._whole(name)
+        return procedure
 
     def _whole(self, name: str) -> Called:
         lowered = self.program.procedures[name]
         assert lowered.steps is not None
         run = self.steps.block(lowered.steps)
         size = lowered.local_count
-        meter, span, each = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
+        meter, span, cost = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
 
         def call(state: State, values: tuple[Value, ...]) -> Value:
-            meter.charge(each, span)
+            meter.charge(cost, span)
             env: Env = [*values, *([None] * (size - len(values)))]
             result = run(state, env)
             return None if result is GOES_ON else result
@@ -57,12 +57,12 @@ class Functions:
         return call
 
     def function(self, name: str) -> Called:
-        """Return a function or verdict; its results are cached until the state changes."""
-        found = self._functions.get(name)
-        if found is None:
+        """Return a function or verdict. Its results are memoised until the next change."""
+        function = self._functions.get(name)
+        if function is None:
             self._functions[name] = lambda state, values: self._functions[name](state, values)
-            found = self._functions[name] = self._function(name)
-        return found
+            function = self._functions[name] = self._function(name)
+        return function
 
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
@@ -70,7 +70,7 @@ class Functions:
         below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
         body = self._function_body(layer)
         size = layer.local_count
-        meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
+        meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)
         long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
 
         def call(state: State, values: Any) -> Value:
@@ -80,14 +80,14 @@ class Functions:
             memo = state.memo
             if key in memo:
                 return memo[key]
-            meter.charge(each, span)
+            meter.charge(cost, span)
             env: Env = [*values, *([None] * (size - len(values)))]
             if when is not None and below is not None and not when(state, env):
-                found = below(state, values)
+                result = below(state, values)
             else:
-                found = body(state, env)
-            memo[key] = found
-            return found
+                result = body(state, env)
+            memo[key] = result
+            return result
 
         return call
 

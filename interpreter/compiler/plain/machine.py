@@ -1,7 +1,9 @@
-"""The plain form of a ruleset: each checked expression and step a Python closure, each stretch a short list of them.
+"""The plain form of a ruleset: a closure for each checked expression and step, a short list of closures for each
+stretch.
 
-It is the oracle: as simple as can be, for one ruleset with its players and settings. The :class:`Machine` runs
-stretches until a decision or the end, and knows how a game goes: set-up, rounds, phases, turns, settling, kept blocks.
+This is the reference implementation, kept simple, for one ruleset with its players and settings. :class:`Machine` runs
+stretches until the next decision or the end. It implements the course of a game: set-up, rounds, phases, turns,
+settling, delayed blocks.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
 
-if TYPE_CHECKING:  # policies are checked where somebody plays by them
+if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy
 
 __all__ = ["AskSite", "Code", "Machine", "OptionSite", "RuleFailure"]
@@ -50,12 +52,12 @@ SPECIALS = (
     *("start", "settle", "round_start", "next_phase", "phase_over", "phase_kept", "phase_done"),
     *("round_over", "round_kept", "turn_over", "turn_kept", "turn_done", "phase_begin", "nothing"),
 )
-"""How a game goes: stretches behind those of the rules, which both forms have in this order."""
+"""Stretches that drive a game. They follow those of the rules, in the same order in both forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionSite:
-    """An alternative, ready to be listed: its guard, its choices in order, and its tests; and whose it is."""
+    """A compiled alternative: its decision and procedure, its guard, its choices in order, and its tests."""
 
     ask: core.Ask
     procedure: str
@@ -72,7 +74,7 @@ class OptionSite:
 
 @dataclass(frozen=True, slots=True)
 class AskSite:
-    """A decision, ready to be asked."""
+    """A compiled decision."""
 
     ask: core.Ask
     procedure: str
@@ -84,7 +86,7 @@ class AskSite:
 
 Going = tuple[int, Env, Any]
 Ready = tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]
-"""The steps of a stretch, its end, and its place."""
+"""The steps of a stretch, its end, and its source position."""
 
 
 @dataclass(eq=False)
@@ -94,7 +96,7 @@ class Machine:
     program: lower.Program
     constants: Constants
     resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
-    """For a turn, phase and round the cells that go back to a value at its end."""
+    """For each turn, phase and round, the cells that are reset at its end, with their values."""
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program, self.constants)
@@ -115,7 +117,7 @@ class Machine:
 
     @cached_property
     def _ready(self) -> tuple[list[Ready], dict[int, AskSite]]:
-        """All stretches and decisions, made when the first is run: who sets a table for its laws runs none."""
+        """All stretches and decisions, compiled at first use: a table that is only inspected needs none."""
         asks: dict[int, AskSite] = {}
         stretches = [self._stretch(index, stretch, asks) for index, stretch in enumerate(self.program.stretches)]
         stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
@@ -127,28 +129,28 @@ class Machine:
 
     @cached_property
     def asks(self) -> dict[int, AskSite]:
-        """The decisions, by their stretches."""
+        """The decisions, by the number of their stretch."""
         return self._ready[1]
 
     # --- running
 
     def start(self, state: State, chance: ChanceSource) -> None:
-        """From the empty table to the first decision, or the end."""
+        """Start a game and run to the first decision, or the end."""
         self.run(state, chance, (self._special["start"], [], None))
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
-        """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back.
+        """Apply a choice, which must be legal, and run to the next decision. A failure restores the state.
 
-        Gives the stretch that asked.
+        Return the number of the stretch that asked.
         """
         frame, effects = state.frame, self.constants.effects
         assert frame is not None
         length, waiting = len(state.log), effects.waiting(state)
         site = self.asks[frame[0]]
-        chosen, env, asked = site.options[option], list(frame[1]), list(frame[1])
+        chosen, env, scratch = site.options[option], list(frame[1]), list(frame[1])
         self.meter.refill()
-        actor = site.seat(state, asked)  # the loops of what is asked leave their locals there, not with what is done
-        context = tuple(value(state, asked) for _, value in site.context)
+        actor = site.seat(state, scratch)  # its loops set locals that the body must not see
+        context = tuple(value(state, scratch) for _, value in site.context)
         seen = self.visible_of_choice(state, chosen, context, values)
         state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
         for variable, value in zip(chosen.variables, values, strict=True):
@@ -163,7 +165,7 @@ class Machine:
         return int(frame[0])
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
-        """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase of a round, or stops."""
+        """Run a procedure outside the rounds (the `given` of a scenario), then continue with a phase, or stop."""
         self.steps.chance = chance
         up: Any = self._frame("nothing")
         if then:
@@ -200,7 +202,7 @@ class Machine:
                 passes += 1
                 if passes > MAXIMUM_PASSES:
                     place = self._place(state, index)
-                    raise RuleFailure("this goes on and on without asking anybody", place, "R002")
+                    raise RuleFailure("this never reaches a decision", place, "R002")
                 steps, end, _ = stretches[index]
                 for step in steps:
                     step(state, env)
@@ -232,13 +234,13 @@ class Machine:
         failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None
         last = failure.chain[-1][0] if failure.chain else failed.spoken if failed is not None else ""
         frame: Any = (going[0], (), going[2], -1)
-        is_first = True  # a standing rule that is looked at, or runs at once, has been named
+        is_first = True  # an active standing rule, or one that runs without suspending, is in the chain already
         while frame is not None:
             index, _, frame, _ = frame
             if index < self.first_special:
                 stretch = self.program.stretches[index]
                 rule = self.program.procedures[stretch.procedure].layer.spoken
-                if rule != last:  # where it is, the rule is named with the very place of the call
+                if rule != last:  # if equal, the chain has the rule with the exact position of the call
                     failure.chain.append(Caller(rule, stretch.span))
                 last = rule
             elif index == self._special["settle"] and not is_first and last in self.constants.model.standing:
@@ -246,7 +248,7 @@ class Machine:
             is_first = False
 
     def _in_standing(self, failure: RuleFailure, rule: StandingRule) -> None:
-        """The failure is one of a standing rule, which nobody calls, or of what it calls."""
+        """Add a standing rule, which has no caller, to the chain of a failure."""
         if failure.chain and failure.chain[-1].rule == rule.name:
             failure.chain[-1] = failure.chain[-1]._replace(how="called by the standing rule")
         else:
@@ -259,10 +261,10 @@ class Machine:
         types = [*(value.type for _, value in option.ask.context), *(choice.type for choice in option.core.choices)]
         return tuple(self.constants.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
 
-    # --- the frame of a game: set-up, rounds, phases
+    # --- the course of a game: set-up, rounds, phases
 
     def _frame(self, special: str, up: Any = None) -> Any:
-        """A frame that goes on with a special stretch."""
+        """Return a frame that continues with a special stretch."""
         return self._special[special], (), up, -1
 
     def _start(self, state: State, env: Env, up: Any) -> Going | None:
@@ -289,7 +291,7 @@ class Machine:
         return self._special["phase_begin"], [], None
 
     def phase_due(self, state: State) -> int | None:
-        """The phase that comes next: those are passed by whose condition is false."""
+        """Return the next phase whose condition holds."""
         model = self.constants.model
         for number in range(state.cells[self._phase] + 1, len(model.phases)):
             guard = model.phase_guards[number]
@@ -298,15 +300,15 @@ class Machine:
         return None
 
     def _phase_begin(self, state: State, env: Env, up: Any) -> Going | None:
-        """Blocks kept for the start of the round belong to its first phase."""
-        kept = self._take_kept(state, "due", "round") or self._take_kept(state, "due", "phase")
-        if kept is not None:
-            return self._enter(kept[2], kept[3], self._frame("phase_begin"), state)
+        """Run due blocks, then the phase. Blocks delayed until the start of a round run in its first phase."""
+        block = self._take_kept(state, "due", "round") or self._take_kept(state, "due", "phase")
+        if block is not None:
+            return self._enter(block[2], block[3], self._frame("phase_begin"), state)
         phase = self.constants.model.phases[state.cells[self._phase]]
         return self._enter(self._top(phase), (), self._frame("phase_over"), state)
 
     def _fall_due(self, state: State, of: str) -> None:
-        """Blocks that wait for this start are due; what they keep in turn waits for the next one."""
+        """Mark the blocks that wait for this start as due. Blocks that they delay in turn wait for the next start."""
         waiting = state.cells[self._kept]
         due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in waiting)
         self.constants.effects.put(state, self._kept, due, None)
@@ -315,9 +317,9 @@ class Machine:
         return self._settled(state, self._frame("phase_kept"))
 
     def _phase_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        kept = self._take_kept(state, "end", "phase")
-        if kept is not None:
-            return self._enter(kept[2], kept[3], self._frame("phase_kept"), state)
+        block = self._take_kept(state, "end", "phase")
+        if block is not None:
+            return self._enter(block[2], block[3], self._frame("phase_kept"), state)
         return self._settled(state, self._frame("phase_done"))
 
     def _phase_done(self, state: State, env: Env, up: Any) -> Going | None:
@@ -330,9 +332,9 @@ class Machine:
         return self._settled(state, self._frame("round_kept"))
 
     def _round_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        kept = self._take_kept(state, "end", "round")
-        if kept is not None:
-            return self._enter(kept[2], kept[3], self._frame("round_kept"), state)
+        block = self._take_kept(state, "end", "round")
+        if block is not None:
+            return self._enter(block[2], block[3], self._frame("round_kept"), state)
         self._reset(state, "round")
         self.constants.effects.mark(state, "end of round", state.cells[self._round])
         return self._special["round_start"], [], None
@@ -341,9 +343,9 @@ class Machine:
         return self._settled(state, self._frame("turn_kept", up))
 
     def _turn_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        kept = self._take_kept(state, "end", "turn")
-        if kept is not None:
-            return self._enter(kept[2], kept[3], self._frame("turn_kept", up), state)
+        block = self._take_kept(state, "end", "turn")
+        if block is not None:
+            return self._enter(block[2], block[3], self._frame("turn_kept", up), state)
         return self._settled(state, self._frame("turn_done", up))
 
     def _turn_done(self, state: State, env: Env, up: Any) -> Going | None:
@@ -356,11 +358,11 @@ class Machine:
         return None
 
     def _take_kept(self, state: State, edge: str, of: str) -> tuple[Any, ...] | None:
-        """The first block that waits for this moment; it waits no longer."""
-        waiting = state.cells[self._kept]
-        for position, block in enumerate(waiting):
+        """Remove and return the first block that waits for this moment."""
+        blocks = state.cells[self._kept]
+        for position, block in enumerate(blocks):
             if block[0] == edge and block[1] == of:
-                self.constants.effects.put(state, self._kept, waiting[:position] + waiting[position + 1 :], None)
+                self.constants.effects.put(state, self._kept, blocks[:position] + blocks[position + 1 :], None)
                 return tuple(block)
         return None
 
@@ -371,16 +373,16 @@ class Machine:
     # --- settling
 
     def _settled(self, state: State, back: Any) -> Going | None:
-        """Settle, then go on with the frame."""
+        """Settle, then continue with the frame."""
         if not state.cells[self.pending] or state.cells[self._settling]:
             return back[0], list(back[1]), back[2]
         state.cells[self._settling] = 1
         return self._special["settle"], [], back
 
     def _settle(self, state: State, env: Env, up: Any) -> Going | None:
-        """One match of the first watch that has one; when none is left, back.
+        """Run one match of the first watch that has one; if none is left, return to the frame below.
 
-        Those behind it that have none now sleep until they are woken again.
+        Later watches without a match sleep until they are woken again.
         """
         cells = state.cells
         while True:
@@ -402,10 +404,10 @@ class Machine:
 
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         rule = watch.rule
-        each = effort(rule.test)
-        binders = [(index, self.looked_through(items, each)) for index, items in watch.binders]
-        given = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
-        known = tuple(seat for _, seat in given)
+        cost = effort(rule.test)
+        binders = [(index, self.looked_through(items, cost)) for index, items in watch.binders]
+        bound = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
+        known = tuple(seat for _, seat in bound)
         meter = self.meter
         test = self.expressions.compile(rule.test) if rule.test is not None else None
         size = rule.local_count
@@ -413,8 +415,8 @@ class Machine:
         def match(state: State) -> tuple[Value, ...] | None:
             env: Env = [None] * size
             try:
-                for index, seat in given:
-                    meter.charge(1 + each, rule.span)
+                for index, seat in bound:
+                    meter.charge(1 + cost, rule.span)
                     env[index] = seat
                 for values in _combinations(state, env, binders):
                     if test is None or test(state, env):
@@ -429,7 +431,7 @@ class Machine:
     # --- procedures
 
     def _enter(self, procedure: str, values: Sequence[Value], up: Any, state: State) -> Going | None:
-        """Begins a procedure; one that cannot suspend is run at once."""
+        """Enter a procedure. One that cannot suspend runs at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
             value = self.functions.procedure(procedure)(state, tuple(values))
@@ -446,7 +448,7 @@ class Machine:
         return index, env, further
 
     def learn(self, policy: Policy) -> None:
-        """From now on expressions can call the functions of a policy. Equal ones have equal ids."""
+        """Register the functions of a policy, so that expressions can call them. Equal functions have equal ids."""
         known = self.program.reach.procedures
         for layer in policy.rules:
             known.setdefault(layer.id, layer)
@@ -455,9 +457,9 @@ class Machine:
 
     def _stretch(self, index: int, stretch: lower.Stretch, asks: dict[int, AskSite]) -> Ready:
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
-        each = effort(stretch.steps)
-        if each > 1:
-            steps = (lambda state, env: self.meter.charge(each, stretch.span), *steps)
+        cost = effort(stretch.steps)
+        if cost > 1:
+            steps = (lambda state, env: self.meter.charge(cost, stretch.span), *steps)
         return steps, self._end(index, stretch, asks), stretch.span
 
     def _end(
@@ -475,8 +477,8 @@ class Machine:
             case lower.Calls(call, into, then):
                 return self._call(call, into, then, kept)
             case lower.Leaves(value):
-                given = self.expressions.compile(value) if value is not None else None
-                return lambda state, env, up: self._leave(up, given(state, env) if given is not None else None)
+                result = self.expressions.compile(value) if value is not None else None
+                return lambda state, env, up: self._leave(up, result(state, env) if result is not None else None)
             case lower.SettlesThen(then):
                 return lambda state, env, up: self._settled(state, (then, kept(env), up, -1))
             case lower.TurnEnds(then):
@@ -524,8 +526,8 @@ class Machine:
             if state.cells[self.pending] and not state.cells[self._settling]:
                 return self._settled(state, (index, kept(env), up, -1))
             state.frame = (index, kept(env), up, -1)
-            if (who := site.seat(state, env)) not in self._asked:
-                role = list(self.constants.model.roles)[self.constants.statics["seat.role"][who]]
+            if (seat := site.seat(state, env)) not in self._asked:
+                role = list(self.constants.model.roles)[self.constants.statics["seat.role"][seat]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
             if not sure and not any(True for _ in self.options(state, env, site)):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
@@ -571,7 +573,7 @@ class Machine:
         def count(state: State, env: Env, up: Any) -> Going | None:
             env[loop.hidden] += 1
             if env[loop.hidden] > bound(state, env):
-                raise RuleFailure(f"this loop went on for more than {bound(state, env)} times", loop.span)
+                raise RuleFailure(f"this loop exceeded its bound of {bound(state, env)}", loop.span)
             return then, env, up
 
         return count
@@ -585,19 +587,19 @@ class Machine:
 
     # --- options
 
-    def looked_through(self, items: core.Expression, each: int) -> Evaluate:
-        """Iterate over the candidates of a decision or standing rule; each costs steps."""
-        found, meter, span = self.expressions.items(items), self.meter, items.span
+    def looked_through(self, items: core.Expression, cost: int) -> Evaluate:
+        """Return an evaluator of the candidates of a decision or standing rule; each costs steps."""
+        candidates, meter, span = self.expressions.items(items), self.meter, items.span
 
         def charged(state: State, env: Env) -> Value:
-            values = found(state, env)
-            meter.charge(1 + len(values) * each, span)
+            values = candidates(state, env)
+            meter.charge(1 + len(values) * cost, span)
             return values
 
         return charged
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        """All legal choices, one after another: the alternative's number and its values."""
+        """Yield all legal choices: the number of the alternative and its values."""
         for number, option in enumerate(site.options):
             yield from ((number, values) for values in self.values(state, env, option))
 
@@ -608,7 +610,7 @@ class Machine:
         return len(list(islice(self.options(state, list(frame[1]), self.asks[frame[0]]), 2))) > 1
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
-        """The legal values of one alternative."""
+        """Yield the legal values of one alternative."""
         self.meter.refill()
         env = list(env)
         if option.guard is not None and not option.guard(state, env):
@@ -619,7 +621,7 @@ class Machine:
 
 
 def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -> Iterator[tuple[Value, ...]]:
-    """Every combination of the binders' items; each binder may read those before it."""
+    """Yield every combination of the binders' items. A binder may read the ones before it."""
     if not binders:
         yield ()
         return
@@ -634,7 +636,7 @@ def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -
 
 
 def _kept_of(passing: frozenset[int]) -> Callable[[Env], tuple[Value, ...]]:
-    """The locals as a frame keeps them: without those that pass away with an expression."""
+    """Return a function that makes a frame's locals, without the temporary ones."""
     if not passing:
         return tuple
     return lambda env: tuple([None if index in passing else value for index, value in enumerate(env)])

@@ -1,4 +1,6 @@
-"""Steps of the plain form: each becomes a closure that changes state or locals, and gives what a return gives."""
+"""Steps of the plain form: each becomes a closure that changes the state or locals; it returns GOES_ON or the result of
+a return.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ from interpreter.language.types import CardType, PileType, PlaceType, TokenHolde
 __all__ = ["Performer"]
 
 EFFECT = 4
-"""The steps that a change of the game costs: it is kept in the log."""
+"""The cost in steps of a change of the state, which the log records."""
 
 
 class Performer:
-    """Closures of steps."""
+    """Compiles steps to closures."""
 
     def __init__(self, expressions: Evaluator) -> None:
         self.expressions = expressions
@@ -41,19 +43,19 @@ class Performer:
         """Source of random outcomes of the game that is played now."""
 
     def kept(self, value: core.Expression) -> Evaluate:
-        """A value that is going to be kept; of numbers only what is bounded."""
-        given = self.expressions.compile(value)
+        """Compile a value that is stored; it must be bounded."""
+        evaluate = self.expressions.compile(value)
         if not grows(value):
-            return given
-        return lambda state, env: bounded(given(state, env), value.span)
+            return evaluate
+        return lambda state, env: bounded(evaluate(state, env), value.span)
 
     def block(self, steps: Sequence[core.Step]) -> Run:
-        """Steps one after the other; gives what a return gives, else GOES_ON."""
-        runs = tuple(self.compile(step) for step in steps)
+        """Return a closure of consecutive steps. It returns the result of a return, else GOES_ON."""
+        closures = tuple(self.compile(step) for step in steps)
 
         def run(state: State, env: Env) -> Any:
-            for one in runs:
-                result = one(state, env)
+            for step in closures:
+                result = step(state, env)
                 if result is not GOES_ON:
                     return result
             return GOES_ON
@@ -76,10 +78,10 @@ class Performer:
         compile_ = self.expressions.compile
         match step:
             case core.SetLocal(index, value):
-                given = self.kept(value)
+                evaluate = self.kept(value)
 
                 def set_local(state: State, env: Env) -> Any:
-                    env[index] = given(state, env)
+                    env[index] = evaluate(state, env)
                     return GOES_ON
 
                 return set_local
@@ -107,7 +109,7 @@ class Performer:
                 return self._guarded(step.span, self._effect(step))
 
     def _guarded(self, span: Span, run: Callable[[State, Env], None]) -> Run:
-        """An effect; what it refuses is a failure at its place."""
+        """Wrap an effect: a refusal becomes a failure at the effect's position."""
 
         meter = self.meter
 
@@ -127,8 +129,8 @@ class Performer:
         names = self.constants.chance_names
         match step:
             case core.SetCell(cell, value):
-                where, given = compile_(cell), self.kept(value)
-                return lambda state, env: effects.put(state, where(state, env), given(state, env), span)
+                address, evaluate = compile_(cell), self.kept(value)
+                return lambda state, env: effects.put(state, address(state, env), evaluate(state, env), span)
             case core.MoveCards():
                 return self._move_cards(step)
             case core.MoveAll():
@@ -188,7 +190,7 @@ class Performer:
         )
 
     def _carried(self, cards: tuple[int, ...], span: Span) -> tuple[int, ...]:
-        """Cards that are moved: each is looked for among all, and the zone that it leaves is kept in the log."""
+        """Charge for moved cards: each is searched for among all cards, and the log stores the zone that it leaves."""
         self.meter.charge(len(cards) * (EFFECT + self._all_cards // 8), span)
         return cards
 
@@ -244,9 +246,9 @@ class Performer:
         effects, visible = self.effects, self.constants.visible_in
 
         def note(state: State, env: Env) -> None:
-            given = tuple([value(state, env) for value in values])
-            seen = tuple(visible(state, v, type_) for v, type_ in zip(given, types, strict=True))
-            effects.note(state, event, given, seen, span)
+            arguments = tuple([value(state, env) for value in values])
+            seen = tuple(visible(state, v, type_) for v, type_ in zip(arguments, types, strict=True))
+            effects.note(state, event, arguments, seen, span)
 
         return note
 
@@ -254,11 +256,11 @@ class Performer:
         items = self.expressions.items(step.items)
         test = self.expressions.compile(step.test) if step.test is not None else None
         body, variable = self.block(step.body), step.variable
-        meter, span, each = self.meter, step.span, effort(step.test, step.body)
+        meter, span, cost = self.meter, step.span, effort(step.test, step.body)
 
         def iterate(state: State, env: Env) -> Any:
             for item in items(state, env):
-                meter.charge(each, span)
+                meter.charge(cost, span)
                 env[variable] = item
                 if test is None or test(state, env):
                     result = body(state, env)
@@ -272,18 +274,18 @@ class Performer:
         test, body = self.expressions.compile(step.test), self.block(step.body)
         bound = self.expressions.compile(step.bound) if step.bound is not None else None
 
-        meter, each = self.meter, effort(step.test, step.bound, step.body)
+        meter, cost = self.meter, effort(step.test, step.bound, step.body)
 
         def repeat(state: State, env: Env) -> Any:
             limit = bound(state, env) if bound is not None else MAXIMUM_PASSES
             passes = 0
             while test(state, env):
                 passes += 1
-                meter.charge(each, step.span)
+                meter.charge(cost, step.span)
                 if passes > limit:
-                    raise RuleFailure(f"this loop went on for more than {limit} times", step.span)
+                    raise RuleFailure(f"this loop exceeded its bound of {limit}", step.span)
                 if passes > MAXIMUM_PASSES:
-                    raise RuleFailure("this goes on and on without asking anybody", step.span, "R002")
+                    raise RuleFailure("this never reaches a decision", step.span, "R002")
                 result = body(state, env)
                 if result is not GOES_ON:
                     return result

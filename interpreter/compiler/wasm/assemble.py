@@ -1,4 +1,4 @@
-"""A whole module as WebAssembly text: what is written by hand, the functions of a ruleset, tables and constants."""
+"""Assembly of a module as WebAssembly text: hand-written parts, the functions of a ruleset, tables and constants."""
 
 from __future__ import annotations
 
@@ -22,31 +22,32 @@ from interpreter.compiler.wasm.whole_layout import Areas, reserve, whole_text
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
 FUEL = 500_000
-"""The steps that a module may take for one decision before it gives up."""
+"""Budget of steps for one decision; the module traps when it is used up."""
 OPTIONS_WORDS = 256 * 1024
 ARENA_WORDS = 4 * 1024 * 1024
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
-"""The size of the cache of distances, unless the graph is so large that the fewest slots take more."""
+"""Size of the distance cache, in words, unless the minimum number of slots of a large graph needs more."""
 GAP = 64
 UNDO_BYTES, MOST_UNDONE = 512 * 1024, 1_024
-"""The room for states that can be gone back to, and how many these are at most."""
+"""Memory for undo states, and their maximum number."""
 FRAMES_KEPT = 2_048
-"""So many words of frames may such a state have."""
+"""Maximum number of words of frames in an undo state."""
 TURN_HEAD, MOST_TOLD = 16, 256
-"""The bytes before the option in what is told of a decision, and the bytes of all of it: a longer option is not told
-ahead."""
+"""Size of a report before its option, and maximum size of a report, in bytes. A longer option is not chosen ahead."""
 
 
 class Plan:
-    """Addresses behind the constants: what is told of a decision (``turn``), the bots that are asked ``ahead``, states
-    that can be gone back to (``undone``: how many there are, and the ``slot`` for the next), the first state, the
-    options, the arena."""
+    """Memory addresses behind the constants.
+
+    These are: the report of a decision (``turn``), the bots that are asked ``ahead``, the undo states (``undone`` has
+    their number and the next ``slot``), the first state, the options, the arena.
+    """
 
     def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas, undo_bytes: int) -> None:
         self.whole = whole
         self.numbers: dict[str, int] = {}
-        """What stands in hand-written text for the words in braces."""
+        """Values for the placeholders in hand-written text."""
         self.stream = (builder.memory.end + 7) // 8 * 8
         self.turn = self.stream + 16
         strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
@@ -66,43 +67,45 @@ class Plan:
 
 
 Bots = Sequence[Mapping[int, str]]
-"""For each kind of bot the function by which it chooses at each decision."""
+"""For each kind of bot, the function that chooses, by decision."""
 
 
 def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]:
-    """Builds all functions: the names of the stretches in order, and of the functions of each decision."""
+    """Build all functions. Return the names of the stretches in order, and of the functions of each decision."""
     of_rules = map(builder.stretches.function, range(len(builder.program.stretches)))
     stretches = []
     for function in chain(of_rules, builder.phases.stretches()):
         builder.functions[function.name] = function
         stretches.append(function.name)
     builder.functions.update((function.name, function) for function in builder.phases.helpers())
-    asked = {
+    decisions = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
     rank = builder.rank()
     builder.functions[rank.name] = rank
     builder.finish()
-    return stretches, asked
+    return stretches, decisions
 
 
 def built(
     builder: ModuleBuilder, bots: Bots = (), further: Iterable[str] = ()
 ) -> tuple[list[str], dict[str, dict[int, str]], Context]:
-    """Builds all functions, for passes to work on. ``further`` are called from outside, too."""
-    stretches, asked = build(builder)
-    context = context_of(builder, stretches, [*asked.values(), *bots], further)
-    return stretches, asked, context
+    """Build all functions and the context for passes. ``further`` are also called from outside."""
+    stretches, decisions = build(builder)
+    context = context_of(builder, stretches, [*decisions.values(), *bots], further)
+    return stretches, decisions, context
 
 
 def assembled(
     builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = (), undo_bytes: int = UNDO_BYTES
 ) -> tuple[str, Plan]:
-    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with, and
-    ``further`` are functions that are called from outside beside those that every module has. States that can be gone
-    back to take ``undo_bytes``."""
-    stretches, asked, context = built(builder, bots, further)
+    """Return the text of the module and its memory plan.
+
+    ``first`` is the state with which games begin. ``further`` names functions that are exported in addition to those of
+    every module. Undo states take ``undo_bytes``.
+    """
+    stretches, decisions, context = built(builder, bots, further)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
     sizes = _sizes(builder, len(stretches))
@@ -115,7 +118,7 @@ def assembled(
     lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
     lines.extend(touched)
-    lines.extend(_tables(builder, stretches, asked))
+    lines.extend(_tables(builder, stretches, decisions))
     lines.append(f"(table $bots {max(1, len(bots) * len(stretches))} funcref)")
     for number, bot in enumerate(bots):
         for index, name in bot.items():
@@ -160,7 +163,8 @@ def assembled(
 
 
 def _sizes(builder: ModuleBuilder, stretches: int) -> int:
-    """The address of a word for each stretch: where the bytes of its alternatives stand, if it asks."""
+    """Return the address of a table with a word for each stretch: the address of the sizes of its options, if it
+    asks."""
     decisions = builder.decisions
     rows = [0] * stretches
     for index, (_, end) in decisions.asks.items():
@@ -172,8 +176,8 @@ def _sizes(builder: ModuleBuilder, stretches: int) -> int:
 def context_of(
     builder: ModuleBuilder, stretches: Sequence[str], tables: Sequence[Mapping[int, str]], further: Iterable[str] = ()
 ) -> Context:
-    """Return the context of passes. ``tables`` name those that the machine calls by number, ``further`` are called from
-    outside by their names."""
+    """Return the context of passes. ``tables`` name functions that the machine calls by number, ``further`` those that
+    are called from outside by name."""
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners, parts = {}, {}
@@ -190,7 +194,8 @@ def context_of(
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
-    """Build the invalidation for cells known only by number: a table gives the dirty bits."""
+    """Build the invalidation of caches for a cell whose number is known only at run time: a table gives the
+    dirty bits."""
     words: list[int] = []
     places = builder.constants.statics.get("node.places", ())
     wholes = {place: node for node, parts in enumerate(places) for place in parts}
@@ -264,9 +269,9 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
     yield "graph_nodes", graph.node_count
     for name, links in (("adjacent", graph._adjacent), ("leading", graph._leading_here)):
         starts, entries = [0], []
-        for others in links:
-            for other, length in others:
-                entries += [other, length]
+        for neighbours in links:
+            for neighbour, length in neighbours:
+                entries += [neighbour, length]
             starts.append(len(entries) // 2)
         yield f"graph_{name}", builder.memory.words([*starts, *entries])
     words = graph_cache_words(graph.node_count)
@@ -275,11 +280,11 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
     yield "graph_slots", slots
 
 
-def _tables(builder: ModuleBuilder, stretches: list[str], asked: dict[str, dict[int, str]]) -> Iterator[str]:
+def _tables(builder: ModuleBuilder, stretches: list[str], decisions: dict[str, dict[int, str]]) -> Iterator[str]:
     names = " ".join(f"${name}" for name in stretches)
     yield f"(table $stretches {len(stretches)} funcref)"
     yield f"(elem (table $stretches) (i32.const 0) func {names})"
-    for kind, functions in asked.items():
+    for kind, functions in decisions.items():
         yield f"(table ${kind}_of {len(stretches)} funcref)"
         for index, name in functions.items():
             yield f"(elem (table ${kind}_of) (i32.const {index}) func ${name})"

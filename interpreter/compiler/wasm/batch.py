@@ -1,7 +1,8 @@
-"""Many games in one module, stepped in one call: actions in; legal actions, vectors and rewards out, all in memory.
+"""Batches: many games in one module, stepped in one call.
 
-The functions are written by hand in ``batch.wat``; what a seat sees is written by functions of the table
-(:mod:`interpreter.compiler.build.observer`). Actions and vectors are those of :mod:`interpreter.compiler.numbering`.
+Actions go in; legal actions, vectors and rewards come out, all in memory. The functions are written by hand in
+``batch.wat``. Generated functions of the table write observations (:mod:`interpreter.compiler.build.observer`).
+:mod:`interpreter.compiler.numbering` defines actions and vectors.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["Areas", "Batch", "BatchModule", "Stuck"]
 
 HEAD = 16
-"""The bytes of a row before the streams of bots."""
+"""Size of a row before the streams of bots, in bytes."""
 FRAMES_WORDS = 2_048
-"""So many words of frames may a game have between two choices."""
+"""Maximum number of words of frames of a game between two choices."""
 MOST_LEGAL = 1_024
-"""So many legal actions of a game are listed at most; the mask has all of them."""
+"""Maximum number of legal actions that are listed for a game; the mask has all of them."""
 LONG = 8
 
 
 class Stuck(Exception):
-    """The module gave up a game: its number."""
+    """The module trapped in a game; ``game`` is its number."""
 
     def __init__(self, game: int) -> None:
         super().__init__(game)
@@ -46,7 +47,7 @@ class Stuck(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Addresses and sizes, in bytes, of what lies in memory for all games."""
+    """Addresses and sizes, in bytes, of the arrays with an entry for each game."""
 
     games: int
     game_bytes: int
@@ -69,7 +70,7 @@ class Areas:
 
 @dataclass(frozen=True, slots=True)
 class BatchModule:
-    """Machine code for so many games, where things lie in its memory, and what wrote it."""
+    """Machine code for ``count`` games, its memory layout, and its builder."""
 
     code: bytes
     areas: Areas
@@ -81,7 +82,7 @@ class BatchModule:
 def batch_module(
     builder: ModuleBuilder, first: bytes, bots: Bots, actions: Actions, vector: Vector, count: int
 ) -> BatchModule:
-    """The module. :class:`Unsupported` where the table cannot be compiled."""
+    """Build the module; raise :class:`Unsupported` if the table cannot be compiled."""
     memory, seats = builder.memory, len(builder.constants.seats)
     observer = Observer(builder, vector, actions.decisions)
     own = observer.functions()
@@ -154,14 +155,14 @@ def batch_module(
     )
     try:
         code = serialised(compiled(text_to_binary(f"{head}{own_text})")))
-    except Invalid as why:
-        raise Unsupported(str(why)) from None
+    except Invalid as error:
+        raise Unsupported(str(error)) from None
     return BatchModule(code, areas, builder, count, held)
 
 
 def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -> int:
-    """The address of a word for each alternative of a decision: where the table of its actions lies. Their number
-    stands before it."""
+    """Return the address of a word for each alternative of a decision: the address of the table of its actions. The
+    number of alternatives precedes them."""
     ask = builder.decisions.asks[index][1].ask
     rows = []
     for option, block in zip(ask.options, blocks, strict=True):
@@ -176,7 +177,7 @@ def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -
 
 
 class Batch:
-    """Games in one module. Memory may be looked at between calls; ``bytes`` is all of it."""
+    """Games in one module. ``bytes`` is the whole memory, which may be read between calls."""
 
     def __init__(self, module: BatchModule, machine: CompiledMachine, limit: int, again: bool) -> None:
         self.module, self.machine, self.areas = module, machine, module.areas
@@ -200,11 +201,11 @@ class Batch:
     _batch_observe: Any
 
     def seat(self, seat: int, bot: int) -> None:
-        """Puts a bot of the module on a seat; -1: it is asked from outside."""
+        """Put a bot of the module on a seat; -1: the seat is played from outside."""
         self._words[self.areas.seated // WORD + seat] = bot
 
     def begin(self, seeds: Sequence[int], start: int = 0) -> None:
-        """New games with these seeds, from a game on. :class:`Stuck` where the module gives one up."""
+        """Start games with these seeds, from game number ``start`` on; raise :class:`Stuck` if the module traps."""
         for number, seed in enumerate(seeds):
             self._longs[self._row(start + number) // LONG] = signed(seed)
         try:
@@ -216,34 +217,36 @@ class Batch:
         return self.areas.games + game * self.areas.game_bytes
 
     def seed(self, game: int) -> int:
-        """The seed of a game that is played now."""
+        """Return the seed of a running game."""
         return int(self._longs[self._row(game) // LONG]) & (1 << 64) - 1
 
     def refused(self) -> int:
-        """The first game whose action is not legal; -1: all are."""
+        """Return the first game whose action is illegal; -1 if there is none."""
         return int(self._batch_refused(0, self.module.count))
 
     def step(self, start: int = 0) -> None:
-        """Makes the choices of all games from one on. :class:`Stuck` where the module gives up a game; those before it
-        are done."""
+        """Apply the actions of all games from ``start`` on.
+
+        Raise :class:`Stuck` if the module traps in a game; the games before it are done.
+        """
         try:
             self._batch_step(start, self.module.count)
         except Trap:
             raise Stuck(self._words[self._control]) from None
 
     def state(self, game: int) -> State:
-        """A copy of the state of a game, with an empty log."""
+        """Return a copy of the state of a game, with an empty log."""
         return self.codec.decode(self.data(game))
 
     def data(self, game: int) -> bytes:
-        """The state of a game as memory holds it. Words behind the blocks that wait mean nothing."""
+        """Return the state of a game as bytes. Words behind the delayed blocks are undefined."""
         at = self._row(game) + self.module.held
         end = self._words[at // WORD + 2] - STATE
         return self.bytes[at : at + end].tobytes()
 
     def resume(self, game: int, state: State) -> None:
-        """Goes on with a game from a state to which its choice led elsewhere. :class:`Stuck` where the module gives up
-        again."""
+        """Continue a game from the state that its choice led to in the plain form; raise :class:`Stuck` if the module
+        traps again."""
         data = self.codec.encode(state, self.seed(game))
         self.bytes[STATE : STATE + len(data)] = data
         try:
@@ -252,7 +255,7 @@ class Batch:
             raise Stuck(game) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
-        """What a seat sees of a game, as a vector."""
+        """Return the observation of a seat as a vector."""
         at = self.areas.other
         try:
             self._batch_observe(game, seat, at)

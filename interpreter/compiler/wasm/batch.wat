@@ -1,18 +1,17 @@
-;; Many games at once: each lies in a row of its own, and is brought to where the rules expect the state while it is
-;; stepped.
+;; Batches of games. Each game has a row; to step it, its state is copied to where the rules expect it.
 ;;
-;; A row begins with its seed (8 bytes), how many choices were made (4), whether the game is over (4), and the streams of
-;; the bots; the state follows as it lies in memory. Actions are numbered by tables: a decision has a word with the address
-;; of its alternatives. An alternative is the first of its actions, its ranks, how many digits there are, whether all its
-;; choices are digits, and then for each digit its offset in an option, the least value, the number of digits, and what
-;; kind of value it is (0: an index; 1: a number; 2: a number or none).
+;; A row begins with its seed (8 bytes), the number of choices (4), whether the game is over (4), and the streams of the
+;; bots; the state follows in its usual layout. Tables number the actions: a decision has a word with the address of its
+;; alternatives. An alternative is its first action, its ranks, its number of digits, whether all its choices are
+;; digits, and then for each digit its offset in an option, the smallest value, the number of digits, and the kind of
+;; value (0: an index; 1: a number; 2: a number or none).
 
 (global $unnumbered (mut i32) (i32.const 0))
 
 (func $row_of (param $game i32) (result i32)
   (i32.add (i32.const {games}) (i32.mul (local.get $game) (i32.const {game_bytes}))))
 
-;; The end of the blocks that wait, where their cell is followed by others.
+;; End of the delayed blocks; the cells after them follow at `kept_limit`.
 (func $kept_end (param $shift i32) (result i32)
   (i32.add (i32.const {kept_start})
     (i32.shl (i32.load offset=4 (i32.add (i32.const {kept}) (local.get $shift))) (i32.const 2))))
@@ -56,8 +55,8 @@
   (if (i32.ge_s (local.get $word) (local.get $size)) (then (return (i32.sub (local.get $size) (i32.const 1)))))
   (local.get $word))
 
-;; Gives the options that are listed up to an address their actions: marks them in the mask of a game and writes them
-;; behind each other. Gives the address of the option that has the wanted action; 0: none has.
+;; Number the listed options up to `end`: set their bytes in the mask of a game and append their actions to its list.
+;; Return the address of the option with the wanted action; 0 if there is none.
 (func $mark (param $game i32) (param $end i32) (param $wanted i32) (result i32)
   (local $at i32) (local $mask i32) (local $legal i32) (local $count i32) (local $block i32) (local $digits i32)
   (local $number i32) (local $place i32) (local $left i32) (local $stride i32) (local $blocks i32) (local $rank i32)
@@ -117,7 +116,7 @@
   (i32.store (i32.add (i32.const {counts}) (i32.shl (local.get $game) (i32.const 2))) (local.get $count))
   (i32.const 0))
 
-;; Takes all marks of a game out of its mask.
+;; Clear the mask of a game.
 (func $clear (param $game i32)
   (local $mask i32) (local $at i32) (local $end i32) (local $count i32)
   (local.set $mask (i32.add (i32.const {mask}) (i32.mul (local.get $game) (i32.const {mask_bytes}))))
@@ -134,7 +133,7 @@
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next))))
 
-;; Writes the option of a legal action where options lie, from its digits alone; 0: they do not tell which one it is.
+;; Decode an action into an option at `options`; 0 if its digits do not determine the option.
 (func $spelt (param $action i32) (result i32)
   (local $blocks i32) (local $count i32) (local $alternative i32) (local $block i32) (local $number i32)
   (local $place i32) (local $left i32) (local $size i32) (local $digit i32) (local $kind i32)
@@ -175,7 +174,7 @@
 
 ;; --- games
 
-;; Lets bots choose as long as it is the turn of nobody who is asked from outside.
+;; Let bots choose until an outside player decides.
 (func $bots_go_on (param $row i32)
   (local $seat i32) (local $asked i32)
   (block $done
@@ -195,12 +194,12 @@
             (i32.load (i32.add (i32.const {seated}) (i32.shl (local.get $seat) (i32.const 2))))))))
       (br $next))))
 
-;; A game with more choices than there may be is given up.
+;; Count a choice; trap if there are too many.
 (func $count_choice (param $row i32)
   (i32.store offset=8 (local.get $row) (i32.add (i32.load offset=8 (local.get $row)) (i32.const 1)))
   (if (i32.gt_s (i32.load offset=8 (local.get $row)) (i32.load (i32.const {limit}))) (then (unreachable))))
 
-;; A new game with the seed of a row, up to the first decision of somebody who is asked from outside.
+;; Start a game with the seed of a row and run to the first decision of an outside player.
 (func $fresh (param $game i32) (param $row i32)
   (i32.store offset=8 (local.get $row) (i32.const 0))
   (i32.store offset=12 (local.get $row) (i32.const 0))
@@ -210,7 +209,7 @@
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0))
     (then (i32.store offset=12 (local.get $row) (i32.const 1)))))
 
-;; Writes down what can be seen of a game where it stands: the seat, the decision, legal actions, the vector.
+;; Write the observation of a game: the seat, the decision, legal actions, the vector.
 (func $look (param $game i32)
   (local $seat i32) (local $asked i32) (local $at i32)
   (local.set $at (i32.shl (local.get $game) (i32.const 2)))
@@ -231,7 +230,7 @@
   (call $observe (local.get $seat) (i32.load (i32.add (i32.const {actors}) (local.get $at)))
     (i32.add (i32.const {vectors}) (i32.mul (local.get $game) (i32.const {vector_bytes})))))
 
-;; The game is over: what each seat gets for its place, from 1 for the first to -1 for the last.
+;; Write the rewards of a finished game: by place, from 1 for the first to -1 for the last.
 (func $reward (param $game i32)
   (local $seat i32) (local $other i32) (local $at i32) (local $sum i32) (local $mine i32) (local $place i32)
   (local $counting i32)
@@ -269,7 +268,7 @@
     (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
     (br_if $seats (i32.lt_s (local.get $seat) (i32.const {seats})))))
 
-;; What follows a choice in a game that stands where the rules expect it.
+;; Finish a step: rewards and a new game if the game is over, then the observation.
 (func $after (param $game i32) (param $row i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0))
     (then
@@ -283,7 +282,7 @@
   (call $take_away (local.get $row))
   (call $look (local.get $game)))
 
-;; The first game from one on whose action is not legal; -1: all are.
+;; First game whose action is illegal; -1 if there is none.
 (func (export "batch_refused") (param $game i32) (param $end i32) (result i32)
   (local $action i32)
   (block $done
@@ -300,7 +299,7 @@
       (br $next)))
   (i32.const -1))
 
-;; Makes the choice of each of these games; which one it is stands in memory, for where the module gives up.
+;; Apply the actions of these games. The current game's number is stored at `cursor` in case the module traps.
 (func (export "batch_step") (param $game i32) (param $end i32)
   (local $row i32) (local $option i32)
   (block $done
@@ -332,7 +331,7 @@
   (memory.fill (i32.add (i32.const {rewards}) (i32.mul (local.get $game) (i32.shl (i32.const {seats}) (i32.const 2))))
     (i32.const 0) (i32.shl (i32.const {seats}) (i32.const 2))))
 
-;; New games with the seeds that stand in the rows.
+;; Start games with the seeds in the rows.
 (func (export "batch_begin") (param $game i32) (param $end i32)
   (block $done
     (loop $next
@@ -345,7 +344,7 @@
       (local.set $game (i32.add (local.get $game) (i32.const 1)))
       (br $next))))
 
-;; Goes on with a game whose state was written where the rules expect it: somebody else has made the choice.
+;; Continue a game whose state has been written to memory after a choice in the plain form.
 (func (export "batch_resume") (param $game i32)
   (i32.store (i32.const {cursor}) (local.get $game))
   (call $forget)
@@ -354,7 +353,7 @@
   (call $bots_go_on (call $row_of (local.get $game)))
   (call $after (local.get $game) (call $row_of (local.get $game))))
 
-;; Writes what a seat sees of a game to an address.
+;; Write the observation of a seat to an address.
 (func (export "batch_observe") (param $game i32) (param $seat i32) (param $into i32)
   (call $bring (call $row_of (local.get $game)))
   (global.set $arena (global.get $arena_start))

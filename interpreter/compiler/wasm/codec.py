@@ -1,4 +1,4 @@
-"""States as a module's memory holds them, and back: the same cells, the same frames."""
+"""Encoding of states as bytes of a module's memory, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Codec", "is_plain"]
 
 
 class Codec:
-    """Writes and reads the states of one module. A state that does not fit is :class:`Unsupported`."""
+    """Encodes and decodes states for one module. A state that does not fit raises :class:`Unsupported`."""
 
     def __init__(self, module: ModuleBuilder) -> None:
         self.module = module
@@ -28,7 +28,7 @@ class Codec:
     # --- values
 
     def words(self, value: Value, type_: Type) -> list[int]:
-        """The kept form of a value."""
+        """Return the words of a value."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return [shapes.word(value, type_)]
@@ -39,21 +39,21 @@ class Codec:
             if len(value) > shapes.capacity(type_):
                 raise Unsupported("a list longer than its room")
             item = shapes.item(type_)
-            found = [len(value)]
-            for each in value:
-                found += self.words(each, item)
-            return found + [0] * (size - len(found))
+            words = [len(value)]
+            for part in value:
+                words += self.words(part, item)
+            return words + [0] * (size - len(words))
         head = [int(value is not None)] if type_.optional else []
         if value is None:
             return [0] * size
         if isinstance(type_, BagType):
             return [*head, *(shapes.word(number, INT) for number in value)]
-        for each, field in zip(value, shapes.fields(type_), strict=True):
-            head += self.words(each, field)
+        for part, field in zip(value, shapes.fields(type_), strict=True):
+            head += self.words(part, field)
         return head
 
     def value(self, words: Sequence[int], at: int, type_: Type) -> Value:
-        """The value whose kept form begins at a word."""
+        """Return the value that begins at a word."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return self.scalar(words[at], type_)
@@ -71,11 +71,11 @@ class Codec:
             at += 1
         if isinstance(type_, BagType):
             return tuple(words[at : at + shapes.width(type_)])
-        found = []
+        fields = []
         for field in shapes.fields(type_):
-            found.append(self.value(words, at, field))
+            fields.append(self.value(words, at, field))
             at += shapes.words(field)
-        return tuple(found)
+        return tuple(fields)
 
     def scalar(self, word: int, type_: Type) -> Value:
         if isinstance(type_, IntType):
@@ -91,8 +91,7 @@ class Codec:
     # --- states
 
     def encode(self, state: State, seed: int) -> bytes:
-        """The header, the cells and the frames of a state. Groups of cells that hold the same as the last time are the
-        same bytes."""
+        """Return the header, the cells and the frames of a state. Unchanged groups of cells reuse their bytes."""
         parts = [b""]
         for name, group in self.memory.groups.items():
             held = state.cells[group.base : group.base + group.count]
@@ -109,23 +108,23 @@ class Codec:
         return b"".join(parts)
 
     def _group(self, name: str, type_: Type, held: Sequence[Value]) -> list[int]:
-        """The words of a group of cells."""
-        found: list[int] = []
+        """Return the words of a group of cells."""
+        words: list[int] = []
         for value in held:
             if name == "kept":
-                found += self._kept(value)
+                words += self._kept(value)
             elif name == "pending":
                 if value >= 2**64:
                     raise Unsupported("more than 64 watches")
-                found += struct.unpack("<2i", struct.pack("<Q", value))
+                words += struct.unpack("<2i", struct.pack("<Q", value))
             elif name in ("phase", "turn"):
-                found.append(value)
+                words.append(value)
             else:
-                found += self.words(value, type_)
-        return found
+                words += self.words(value, type_)
+        return words
 
     def decode(self, data: bytes | memoryview) -> State:
-        """The state, with an empty log."""
+        """Decode a state. Its log is empty."""
         words = struct.unpack(f"<{len(data) // WORD}i", data)
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
@@ -147,10 +146,10 @@ class Codec:
             state.frame = self._frame(words, words[0], asked)
         return state
 
-    # --- blocks that wait
+    # --- delayed blocks
 
     def _kept(self, blocks: Sequence[tuple[Any, ...]]) -> list[int]:
-        found: list[int] = []
+        words: list[int] = []
         phases = self.module.phases
         for edge, of, procedure, values in blocks:
             types = [type_ for _, type_ in self.program.reach.procedures[procedure].parameters]
@@ -158,14 +157,14 @@ class Codec:
             for value, type_ in zip(values, types, strict=True):
                 body += self.words(value, type_)
             size = KEPT_HEAD + len(body)
-            found += [EDGES.index(edge), SPANS.index(of), phases.keepable.index(procedure), size, *body]
-        if KEPT_START + len(found) > KEPT_WORDS:
+            words += [EDGES.index(edge), SPANS.index(of), phases.keepable.index(procedure), size, *body]
+        if KEPT_START + len(words) > KEPT_WORDS:
             raise Unsupported("too many blocks wait")
-        whole = [len(blocks), len(found), *found]
+        whole = [len(blocks), len(words), *words]
         return whole + [0] * (KEPT_WORDS - len(whole))
 
     def _kept_of(self, words: Sequence[int], at: int) -> Value:
-        found = []
+        blocks = []
         place = at + KEPT_START
         for _ in range(words[at]):
             edge, of, which, size = words[place : place + KEPT_HEAD]
@@ -174,47 +173,47 @@ class Codec:
             for _, type_ in self.program.reach.procedures[procedure].parameters:
                 values.append(self.value(words, inner, type_))
                 inner += self.shapes.words(type_)
-            found.append((EDGES[edge], SPANS[of], procedure, tuple(values)))
+            blocks.append((EDGES[edge], SPANS[of], procedure, tuple(values)))
             place += size
-        return tuple(found)
+        return tuple(blocks)
 
     # --- frames
 
     def _frames(self, state: State) -> tuple[list[int], int, int]:
-        """The words of all frames, the address of the uppermost, and the stretch that asks."""
+        """Return the words of all frames, the address of the top one, and the stretch that asks."""
         chain = list(_chain(state.frame))
         if not chain:
             return [], 0, -1
-        found: list[int] = []
+        words: list[int] = []
         below = 0
         for index, env, _, into in reversed(chain):
-            address = self.memory.frames + len(found) * WORD
+            address = self.memory.frames + len(words) * WORD
             if index >= self.first_special:
-                found += [index, -1, below]
+                words += [index, -1, below]
             else:
                 shape = self.module.frames.shape(self.program.stretches[index].procedure)
                 slot = shape.slots[into] if into >= 0 else None
-                found += [index, slot.offset if slot is not None else -1, below]
+                words += [index, slot.offset if slot is not None else -1, below]
                 for value, local in zip(env, shape.slots, strict=True):
                     if local is not None:
-                        found += self.words(value, local.type)
+                        words += self.words(value, local.type)
             below = address
-        return found, below, chain[0][0]
+        return words, below, chain[0][0]
 
     def _frame(self, words: Sequence[int], address: int, index: int) -> Any:
-        """The frame at an address, with those below it."""
+        """Return the frame at an address, with the frames below it."""
         at = (address - STATE) // WORD
         stack = []
         while address:
             at = (address - STATE) // WORD
             stack.append((words[at], words[at + 1], at))
             address = words[at + 2]
-        found: Any = None
-        for where, into, place in reversed(stack):
-            if where >= self.first_special:
-                found = (where, (), found, -1)
+        frame: Any = None
+        for stretch, into, place in reversed(stack):
+            if stretch >= self.first_special:
+                frame = (stretch, (), frame, -1)
                 continue
-            shape = self.module.frames.shape(self.program.stretches[where].procedure)
+            shape = self.module.frames.shape(self.program.stretches[stretch].procedure)
             env = tuple(
                 [
                     None if slot is None else self.value(words, place + slot.offset // WORD, slot.type)
@@ -222,13 +221,13 @@ class Codec:
                 ]
             )
             local = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
-            found = (where, env, found, local)
-        assert found[0] == index
-        return found
+            frame = (stretch, env, frame, local)
+        assert frame[0] == index
+        return frame
 
 
 def is_plain(type_: Type) -> bool:
-    """Return whether a value is its own word."""
+    """Return whether a value is encoded as itself."""
     return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
 
 

@@ -1,10 +1,10 @@
-"""The machine of a table: a compiled module plays, the plain form explains what fails.
+"""The machine of a table: a compiled module plays, the plain form explains failures.
 
 It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
-played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log
-are fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain
-form makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the
-plain form makes that choice and says what is wrong.
+played in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log are
+fetched on demand. The module keeps no log: choices are deterministic, so the plain form replays them if a log is
+needed. If the module traps, the state returns to the last choice, and the plain form makes that choice and reports the
+error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
 
-if TYPE_CHECKING:  # a game in the plain form needs none of it
+if TYPE_CHECKING:  # a game in the plain form does not import these
     from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
     from interpreter.compiler.wasm.whole_games import Whole
@@ -33,52 +33,55 @@ T = TypeVar("T")
 __all__ = ["CompiledMachine"]
 
 PATIENCE = 0.6
-"""So many seconds of play in the plain form pay for a module; one that is kept from another process is used at once."""
+"""Seconds of play in the plain form before a module is compiled. A cached module is used at once."""
 
 MOST_POLICIES = 12
-"""So many policies may a module hold; a further one chooses in the plain form."""
+"""Maximum number of policies in a module. Further ones run in the plain form."""
 
 
 @dataclass(eq=False)
 class CompiledMachine(Machine):
-    """Runs a module or, as long as ``plain`` is said, the plain form. ``bailouts`` counts what the plain form had to do
-    again."""
+    """Runs a module, or the plain form while ``plain`` is set. ``bailouts`` counts choices that the plain form had to
+    redo."""
 
     first: State | None = None
     """The state with which games begin."""
     plain: bool = False
     patience: float = field(default_factory=lambda: PATIENCE)
-    """So many seconds may still be played in the plain form before a module is made."""
+    """Seconds of play left in the plain form before a module is compiled."""
     keeper: Keeper | None = None
     bailouts: int = 0
     texts: dict[str, int] = field(default_factory=dict)
-    """The numbers of texts in memory, the same in all modules of a table."""
+    """Numbers of texts in memory, shared by all modules of a table."""
     compiled: Compiled | None = None
-    """The module, as soon as there is one."""
+    """The module, once it is compiled."""
     _players: dict[str, Player] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
-    """Policies with which there is no module."""
+    """Policies that no module could be compiled with."""
     _keys: dict[int, tuple[Policy, str]] = field(default_factory=dict)
-    """By the identity of a policy that and its key."""
+    """Policies and their keys, by the identity of the policy."""
     _whole: Whole | None = None
-    """Plays whole games in the module."""
+    """The runner of whole games."""
     _none: bool = False
-    """Whether there can be no module."""
+    """True if no module can be compiled."""
 
     # --- the module
 
     @property
     def module(self) -> Compiled | None:
-        """The module, where there is one by now."""
+        """The module, or None if there is none yet."""
         if self.compiled is not None or self._none or self.plain:
             return None if self.plain else self.compiled
-        if self.patience > 0 and not self._is_kept():
+        if self.patience > 0 and not self._is_cached():
             return None
         return self.compile()
 
     def compile(self) -> Compiled | None:
-        """Makes the module now, with all policies that are known. Where there is none with those that are new, they
-        stay outside for good. None where it cannot be made at all."""
+        """Compile the module now, with all known policies.
+
+        If compilation fails, policies that are new since the last module are refused for good. Return None if there can
+        be no module at all.
+        """
         from interpreter.compiler.wasm.module import Compiled, Unavailable
         from interpreter.compiler.wasm.whole_games import Whole
 
@@ -88,10 +91,10 @@ class CompiledMachine(Machine):
             self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, tuple(self._players.values()))
             self._whole = Whole(self.compiled)
         except Unavailable:
-            fresh = [key for key in self._players if before is None or key not in before.players]
-            if fresh:
-                self._refused.update(fresh)
-                for key in fresh:
+            added = [key for key in self._players if before is None or key not in before.players]
+            if added:
+                self._refused.update(added)
+                for key in added:
                     del self._players[key]
                 return self.compile()
             self._none = True
@@ -101,14 +104,14 @@ class CompiledMachine(Machine):
         return self.compiled
 
     def ready(self) -> Compiled | None:
-        """The module, made now where there is none yet."""
+        """Return the module, compiled now if necessary."""
         return self.compiled if self.compiled is not None or self._none else self.compile()
 
-    def _is_kept(self) -> bool:
+    def _is_cached(self) -> bool:
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
 
     def _lives(self, state: State) -> Resident | None:
-        """The state's place in the module: none where it lives in lists."""
+        """Return the state's place in the module, or None if it lives in Python lists."""
         home: Any = state.home
         if home is None or self.plain:
             return None
@@ -116,12 +119,13 @@ class CompiledMachine(Machine):
             state.leave()
             return None
         if home.built is not self.compiled and self.compiled is not None:
-            home.built, home.turn = self.compiled, None  # it was made anew, with further policies; states are the same
-        found: Resident = home
-        return found
+            home.built, home.turn = self.compiled, None  # recompiled with further policies; states have the same layout
+        resident: Resident = home
+        return resident
 
     def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
-        """The same; a state that lives in lists enters the module, where there is one and it fits."""
+        """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
+        state fits."""
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
@@ -135,7 +139,7 @@ class CompiledMachine(Machine):
         return home
 
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
-        """The state as it lies in the module, which it enters, where there is one and it fits."""
+        """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
         home = self._enters(state, chance)
         return None if home is None else home.bytes
 
@@ -153,14 +157,16 @@ class CompiledMachine(Machine):
         self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
-        """Makes a choice, which must be legal; gives the stretch that asked. See :meth:`Machine.take`."""
-        asked = self.asked(state)
+        """Apply a choice, which must be legal, and return the stretch that asked. See :meth:`Machine.take`."""
+        before = self.asked(state)
         self.go(state, chance, (option, values))
-        return asked.index if asked is not None else -1
+        return before.index if before is not None else -1
 
     def go(self, state: State, chance: ChanceSource, code: Code) -> Turn | None:
-        """Makes a choice, which must be legal; gives what is asked then, as :meth:`asked` does. Where it cannot be said
-        whose decision that is, the choice is taken back: :class:`RuleFailure`."""
+        """Apply a choice, which must be legal, and return the next turn, as :meth:`asked` does.
+
+        If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
+        """
         home: Any = state.home
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
@@ -181,9 +187,9 @@ class CompiledMachine(Machine):
             raise
 
     def _refuse(self, state: State, records: int) -> None:
-        """The log has too many records for a further choice."""
-        asked = self.asked(state)
-        check_records(records, self.asks[asked.index].ask.span if asked is not None else None)
+        """Fail if the log has too many records for another choice."""
+        turn = self.asked(state)
+        check_records(records, self.asks[turn.index].ask.span if turn is not None else None)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
@@ -197,14 +203,14 @@ class CompiledMachine(Machine):
             self.patience -= perf_counter() - before
 
     def undo(self, state: State) -> bool:
-        """Back to the last decision; false where the state knows of none."""
+        """Return to the last decision. Return False if there is none."""
         home = self._lives(state)
         if home is not None and home.undo():
             return True
         state.leave()
         return undo(state) is not None
 
-    # --- what is asked
+    # --- decisions
 
     def cell(self, state: State, number: int) -> Value:
         """Return the value of one cell without reading the others."""
@@ -214,7 +220,7 @@ class CompiledMachine(Machine):
         return home.built.cell(number, home.data)
 
     def asked(self, state: State) -> Turn | None:
-        """The stretch that asks and the seat that decides; none where the game is over."""
+        """Return the stretch that asks and the seat that decides, or None if the game is over."""
         home = self._lives(state)
         if home is not None and (turn := home.where()) is not None:
             return turn if turn.index >= 0 else None
@@ -226,35 +232,37 @@ class CompiledMachine(Machine):
         return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
 
     def codes(self, state: State) -> list[Code]:
-        """All options of the decision at hand."""
-        found = self.listed(state)
-        return found if isinstance(found, list) else list(found)
+        """Return all legal options of the current decision."""
+        options = self.listed(state)
+        return options if isinstance(options, list) else list(options)
 
     def listed(self, state: State) -> list[Code] | Iterator[Code]:
-        """The same; in the plain form one after another, no further than somebody looks."""
+        """Return the legal options; in the plain form lazily."""
         home = self._lives(state)
-        if home is not None and (found := home.codes(state)) is not None:
-            return found
+        if home is not None and (options := home.codes(state)) is not None:
+            return options
         frame = state.frame
         assert frame is not None
         return self.options(state, list(frame[1]), self.asks[frame[0]])
 
     def is_free(self, state: State) -> bool:
         home = self._lives(state)
-        if home is not None and (found := home.is_free(state)) is not None:
-            return found
+        if home is not None and (is_free := home.is_free(state)) is not None:
+            return is_free
         return super().is_free(state)
 
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an alternative with these values is surely legal now."""
+        """Return whether an alternative with these values is known to be legal now."""
         home = self._lives(state)
         return home is not None and home.accepts(state, number, values)
 
     # --- policies
 
     def choose(self, state: State, chance: ChanceSource, player: int, random: Draws) -> Code | None:
-        """Return the choice of the bot with a number (:meth:`player`) at the current decision; none if the module
-        cannot tell. The numbers that it draws are used up in ``random``."""
+        """Return the choice of a bot (see :meth:`player`) at the current decision, or None if the module traps.
+
+        The random numbers that it draws are consumed from ``random``.
+        """
         home: Any = state.home
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
@@ -274,22 +282,24 @@ class CompiledMachine(Machine):
         return code
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
-        """The number of a policy (none: of the random bot) in the module, into which it comes if need be; none where
-        there is no module, or no room in it. ``peeks`` say what the policy may not look at; without them it may look at
-        all."""
+        """Return the number of a policy in the module, which is recompiled with it if necessary.
+
+        None as policy is the random bot. Return None if there is no module, or no room for the policy. ``peeks`` finds
+        reads of hidden information, which trap; without it, all reads are allowed.
+        """
         key = self._key(policy, peeks)
         module = self.module
         if module is not None and key not in module.players and self._knows({key: (policy, peeks)}):
             module = self.compile()
         return module.players.get(key) if module is not None else None
 
-    def whole(self, wanted: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
-        """Return the runner of whole games by such policies, one for each seat. None where there is no module, or not
+    def whole(self, policies: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
+        """Return the runner of whole games, and the number of each seat's policy. Return None if there is no module
         yet."""
         if self.plain or self._none:
             return None
-        keys = [self._key(*each) for each in wanted]
-        if not self._knows(dict(zip(keys, wanted, strict=True))):
+        keys = [self._key(*policy) for policy in policies]
+        if not self._knows(dict(zip(keys, policies, strict=True))):
             return None
         module = self.module
         if module is not None and not module.players.keys() >= {*keys}:
@@ -299,14 +309,13 @@ class CompiledMachine(Machine):
         assert self._whole is not None
         return self._whole, [module.players[key] for key in keys]
 
-    def _knows(self, wanted: Mapping[str, tuple[Policy | None, Peeks | None]]) -> bool:
-        """Policies by their keys are known from now on, and come into the next module; false where one is refused, or
-        there is no room for all."""
-        fresh = wanted.keys() - self._players.keys()
-        if len(self._players) + len(fresh) > MOST_POLICIES or not self._refused.isdisjoint(wanted):
+    def _knows(self, policies: Mapping[str, tuple[Policy | None, Peeks | None]]) -> bool:
+        """Register policies for the next module. Return False if one is refused or there are too many."""
+        added = policies.keys() - self._players.keys()
+        if len(self._players) + len(added) > MOST_POLICIES or not self._refused.isdisjoint(policies):
             return False
-        for key, (policy, peeks) in wanted.items():
-            if key in fresh:
+        for key, (policy, peeks) in policies.items():
+            if key in added:
                 if policy is not None:
                     self.learn(policy)
                 self._players[key] = Player(policy, key, peeks)

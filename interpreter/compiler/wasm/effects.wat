@@ -5,17 +5,17 @@
 ;;   $holders        address of the table of cells, 8 words a cell
 ;;   $location       address of one word a card: cell of the zone where it lies; $location_cell: cell of the first word
 ;;   $piece          address of one word a place: the piece there, -1 for none; $piece_cell: cell of the first word
-;;   $pending        address of two words: watches that must be looked at
+;;   $pending        address of two words: pending watches
 ;;   $seed           address of two words: seed of the game
 ;;   $arena          mutable global: address of the first free word of the arena
 ;;   $alloc, $copy_list, $drawn, $end_of, $equal_lists, $find, $shuffled, $word: functions of the runtime
 ;;   $rank           key of a card in a zone ordered by a rule; it leaves nothing in the arena
-;;   $touched        hook, called for each cell that changed: drops the answers that were remembered
-;;   $touched_piece  the same for the cell of a place, given the piece that came or went
+;;   $touched        hook for each cell that changed: invalidates memoised results
+;;   $touched_piece  the same for the cell of a place, with the piece that entered or left
 ;;
 ;; The words of a cell in the table:
 ;;
-;;   0     address of what the cell holds
+;;   0     address of the contents of the cell
 ;;   1     zone: order, 0 kept, 1 free, 2 by rank
 ;;   2     zone: 1 if it holds piles
 ;;   3     zone: capacity, in cards or piles
@@ -24,16 +24,16 @@
 ;;   7     track: address of a bag, its capacity for each kind; 0 for others
 ;;
 ;; A list is a word n and n items of one word. A zone is a list of cards. A zone of piles is a word n and n piles, each
-;; a list of cards, the uppermost first, in as many words as word 6 says. A pool, track or stock holds one word, or one
+;; a list of cards, the top one first, in a fixed number of words (word 6). A pool, track or stock is one word, or one
 ;; for each kind.
 ;;
-;; A function traps where the plain form refuses, and where something does not fit. The state is then half changed: the
-;; caller returns to the last choice and runs the plain form. Scratch memory goes back to the arena.
+;; A function traps where the plain form refuses, and if something does not fit. The state is then half changed: the
+;; caller returns to the last choice and runs the plain form. Functions release their scratch memory.
 
 
 ;; Cells.
 
-;; Address of a cell's words in the table.
+;; Address of a cell's row in the table.
 (func $holder (param $cell i32) (result i32)
   (i32.add (global.get $holders) (i32.shl (local.get $cell) (i32.const 5))))
 
@@ -44,7 +44,7 @@
             (i64.load offset=16 align=4 (i32.add (global.get $holders) (i32.shl (local.get $cell) (i32.const 5))))))
   (call $touched (local.get $cell)))
 
-;; Wake the watches that read the cell of a place, where a piece came or went.
+;; Wake the watches that read the cell of a place, which a piece entered or left.
 (func $wake_place (param $cell i32) (param $piece i32)
   (i64.store align=4 (global.get $pending)
     (i64.or (i64.load align=4 (global.get $pending))
@@ -62,7 +62,7 @@
 
 ;; Lists of cards, in the state or in the arena.
 
-;; Remove a card from a list; traps where it is not there.
+;; Remove a card from a list; traps if it is missing.
 (func $remove_card (param $list i32) (param $card i32)
   (local $at i32)
   (local.set $at (call $find (local.get $list) (local.get $card)))
@@ -71,7 +71,7 @@
                (i32.sub (i32.sub (call $end_of (local.get $list)) (local.get $at)) (i32.const 4)))
   (i32.store (local.get $list) (i32.sub (i32.load (local.get $list)) (i32.const 1))))
 
-;; Add a card to the list of a zone, at the place that its order gives.
+;; Insert a card into the list of a zone according to the zone's order.
 (func $add_card (param $zone i32) (param $list i32) (param $card i32) (param $where i32)
   (local $holder i32) (local $order i32) (local $at i32) (local $end i32)
   (local.set $holder (call $holder (local.get $zone)))
@@ -89,7 +89,7 @@
   (i32.store (local.get $list) (i32.add (i32.load (local.get $list)) (i32.const 1)))
   (if (i32.eq (local.get $order) (i32.const 1)) (then (call $sort_cards (local.get $list)))))
 
-;; Sort a list by the numbers of the cards: insertion sort, one pass where nothing but the last card is out of order.
+;; Sort a list by card number: insertion sort, one pass if only the last card is out of order.
 (func $sort_cards (param $list i32)
   (local $at i32) (local $end i32) (local $to i32) (local $card i32) (local $last i32)
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
@@ -113,13 +113,13 @@
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next))))
 
-;; Truth of a card coming before another one by rank.
+;; True if a card precedes another by rank.
 (func $precedes (param $rank i64) (param $card i32) (param $other_rank i64) (param $other i32) (result i32)
   (i32.or (i64.lt_s (local.get $rank) (local.get $other_rank))
           (i32.and (i64.eq (local.get $rank) (local.get $other_rank))
                    (i32.lt_s (local.get $card) (local.get $other)))))
 
-;; Address where a card goes in a list by rank: bisection of the list as it lies, behind what is equal.
+;; Insertion point of a card in a list sorted by rank: binary search, behind equal ranks.
 (func $ranked_place (param $zone i32) (param $list i32) (param $card i32) (result i32)
   (local $low i32) (local $high i32) (local $middle i32) (local $other i32) (local $rank i64)
   (local.set $rank (call $rank (local.get $zone) (local.get $card)))
@@ -137,7 +137,7 @@
       (br $next)))
   (i32.add (local.get $list) (i32.shl (local.get $low) (i32.const 2))))
 
-;; Sort n items by rank: insertion sort. Each item has so many bytes, and its card lies `top` bytes from its start.
+;; Sort n items by rank: insertion sort. An item has `bytes` bytes, and its card is at offset `top`.
 (func $sort_by_rank (param $zone i32) (param $list i32) (param $bytes i32) (param $top i32)
   (local $n i32) (local $ranks i32) (local $spare i32) (local $i i32) (local $j i32)
   (local $item i32) (local $to i32) (local $at i32) (local $rank i64)
@@ -151,7 +151,7 @@
       (br_if $done (i32.eq (local.get $i) (local.get $n)))
       (local.set $item (i32.add (local.get $list) (i32.mul (local.get $i) (local.get $bytes))))
       (local.set $rank (call $rank (local.get $zone) (i32.load (i32.add (local.get $item) (local.get $top)))))
-      ;; The items before this one are sorted: go back to the place where it belongs.
+      ;; The items before this one are sorted: go back to its insertion point.
       (local.set $j (local.get $i))
       (local.set $to (local.get $item))
       (local.set $at (i32.add (local.get $ranks) (i32.shl (local.get $i) (i32.const 3))))
@@ -179,13 +179,13 @@
       (br $next))))
 
 
-;; Cards that move. A zone is given by its cell; `where` is 0 in, 1 top, 2 bottom, 3 new pile.
+;; Moves of cards. A zone is given by its cell; `where` is 0 in, 1 top, 2 bottom, 3 new pile.
 
-;; Address of the word that says where a card lies.
+;; Address of the word with the zone of a card.
 (func $location_of (param $card i32) (result i32)
   (i32.add (global.get $location) (i32.shl (local.get $card) (i32.const 2))))
 
-;; Move cards to a zone, keeping their own order. In a zone of piles each card is a pile, unless all are a new one.
+;; Move cards to a zone in their order. In a zone of piles each card becomes a pile, unless they form a new one.
 (func $move_cards (param $cards i32) (param $zone i32) (param $where i32)
   (local $n i32) (local $i i32) (local $scratch i32)
   (local.set $n (i32.load (local.get $cards)))
@@ -220,7 +220,7 @@
   (if (i32.eqz (i32.or (i32.eq (local.get $source) (local.get $zone))
                        (i32.or (i32.load offset=8 (local.get $holder)) (i32.load offset=8 (local.get $from)))))
     (then
-      ;; Ranks are those before the move, so the card leaves its zone after it came to the other.
+      ;; Ranks are evaluated before the move, so the card is inserted first and then removed from its old zone.
       (call $add_card (local.get $zone) (i32.load (local.get $holder)) (local.get $card) (local.get $where))
       (call $remove_card (i32.load (local.get $from)) (local.get $card))
       (i32.store (call $location_of (local.get $card)) (local.get $zone))
@@ -241,8 +241,8 @@
       (call $lie (local.get $drafts) (local.get $cards) (local.get $zone))))
   (global.set $arena (local.get $scratch)))
 
-;; Move different cards that lie in one zone to another one at once, and give 1. Gives 0, and moves nothing, where cards
-;; repeat, come from here and there or from the zone itself, or where there are piles.
+;; Move different cards of one zone to another at once, and return 1. Return 0 without a move if cards repeat, are in
+;; different zones or in the target, or if a zone has piles.
 (func $move_together (param $cards i32) (param $zone i32) (param $where i32) (result i32)
   (local $source i32) (local $n i32) (local $holder i32) (local $from i32) (local $there i32) (local $many i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $to i32) (local $first i32)
@@ -253,7 +253,7 @@
               (i32.or (i32.load offset=8 (local.get $holder)) (i32.load offset=8 (local.get $from))))
     (then (return (i32.const 0))))
   (if (i32.eqz (call $come_from (local.get $cards) (local.get $source))) (then (return (i32.const 0))))
-  ;; What the zone will hold is put together in the arena: ranks are those before the move.
+  ;; Build the new list in the arena: ranks are evaluated before the move.
   (local.set $n (i32.load (local.get $cards)))
   (local.set $there (i32.load (local.get $holder)))
   (local.set $many (i32.add (local.get $n) (i32.load (local.get $there))))
@@ -281,7 +281,7 @@
   (call $wake (local.get $zone))
   (i32.const 1))
 
-;; Truth of all cards being different and lying in one zone.
+;; True if all cards are different and in one zone.
 (func $come_from (param $cards i32) (param $zone i32) (result i32)
   (local $at i32) (local $end i32) (local $place i32)
   (local.set $at (i32.add (local.get $cards) (i32.const 4)))
@@ -303,7 +303,7 @@
       (br $back)))
   (local.get $place))
 
-;; Remove the cards from the list of a zone that lie in another one by now.
+;; Remove the cards from a zone's list that are now in another zone.
 (func $keep_own (param $zone i32) (param $list i32)
   (local $at i32) (local $end i32) (local $to i32)
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
@@ -318,13 +318,13 @@
   (i32.store (local.get $list)
              (i32.sub (i32.shr_u (i32.sub (local.get $to) (local.get $list)) (i32.const 2)) (i32.const 1))))
 
-;; Copy the items of a list to an address; gives the address after them.
+;; Copy the items of a list to an address; return the address after them.
 (func $append (param $to i32) (param $list i32) (result i32)
   (memory.copy (local.get $to) (i32.add (local.get $list) (i32.const 4))
                (i32.shl (i32.load (local.get $list)) (i32.const 2)))
   (i32.add (local.get $to) (i32.shl (i32.load (local.get $list)) (i32.const 2))))
 
-;; Make cards one more pile of a zone, behind the others.
+;; Add cards to a zone as a new last pile.
 (func $lay_pile (param $cards i32) (param $zone i32)
   (local $drafts i32) (local $holder i32) (local $piles i32) (local $pile i32)
   (local.set $holder (call $holder (local.get $zone)))
@@ -338,8 +338,7 @@
   (call $add_to_pile (local.get $cards) (local.get $pile) (i32.load offset=24 (local.get $holder)) (i32.const 2))
   (call $lie (local.get $drafts) (local.get $cards) (local.get $zone)))
 
-;; Move cards to the top, or to the bottom, of a pile, keeping their own order. Nothing moves where no card of the pile
-;; stays.
+;; Move cards to the top or bottom of a pile in their order. Nothing moves if no other card of the pile remains.
 (func $move_to_pile (param $cards i32) (param $pile i32) (param $where i32)
   (local $zone i32) (local $holder i32) (local $at i32) (local $end i32) (local $drafts i32) (local $scratch i32)
   (if (i32.eqz (i32.load (local.get $pile))) (then (unreachable)))
@@ -364,7 +363,7 @@
     (call $lie (local.get $drafts) (local.get $cards) (local.get $zone)))
   (global.set $arena (local.get $scratch)))
 
-;; Add cards to a pile of so many words: at its bottom where that is said, else at its top.
+;; Add cards to a pile with room for `words` words: at the bottom if `where` is 2, else at the top.
 (func $add_to_pile (param $cards i32) (param $pile i32) (param $words i32) (param $where i32)
   (local $n i32) (local $held i32)
   (local.set $n (i32.load (local.get $cards)))
@@ -379,7 +378,7 @@
       (drop (call $append (i32.add (local.get $pile) (i32.const 4)) (local.get $cards)))))
   (i32.store (local.get $pile) (i32.add (local.get $n) (local.get $held))))
 
-;; Address of the list, in what a zone holds, that has a card: the whole, or a pile. Traps where none has it.
+;; Address of the list that has a card among the contents of a zone: the whole, or a pile. Traps if there is none.
 (func $list_with (param $holder i32) (param $held i32) (param $card i32) (result i32)
   (local $at i32) (local $left i32)
   (if (i32.eqz (i32.load offset=8 (local.get $holder))) (then (return (local.get $held))))
@@ -394,20 +393,20 @@
   (unreachable))
 
 
-;; Drafts: what zones will hold, put together in the arena while the state is as it was. A draft is the address of the
-;; next one, or 0, the cell of its zone, and what the zone will hold, with room for one more card or pile. What begins
-;; the chain is one word: the address of the first.
+;; Drafts: new contents of zones, built in the arena before the state changes. A draft is the address of the next one,
+;; or 0, the cell of its zone, and the new contents, with room for one more card or pile. The chain starts with one
+;; word: the address of the first draft.
 
-;; Bytes of one card, or of one pile, of a zone.
+;; Size of a card, or of a pile, of a zone in bytes.
 (func $item_bytes (param $holder i32) (result i32)
   (select (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)) (i32.const 4)
           (i32.load offset=8 (local.get $holder))))
 
-;; Bytes of what a zone holds, at its own address or in a draft.
+;; Size of a zone's contents in bytes, at its own address or in a draft.
 (func $zone_bytes (param $holder i32) (param $held i32) (result i32)
   (i32.add (i32.const 4) (i32.mul (i32.load (local.get $held)) (call $item_bytes (local.get $holder)))))
 
-;; Address of what a zone will hold, in its draft, which is made where there is none.
+;; Address of a zone's contents in its draft, which is made if there is none.
 (func $draft (param $draft i32) (param $zone i32) (result i32)
   (local $next i32) (local $holder i32) (local $held i32) (local $bytes i32)
   (loop $further
@@ -430,7 +429,7 @@
   (memory.copy (local.get $next) (local.get $held) (local.get $bytes))
   (local.get $next))
 
-;; Drafts of the zones where cards lie, without these cards; a pile without a card is gone.
+;; Drafts of the zones of the cards, without these cards. Empty piles are removed.
 (func $drafts_without (param $cards i32) (result i32)
   (local $drafts i32) (local $at i32) (local $end i32) (local $held i32) (local $holder i32) (local $list i32)
   (local $next i32) (local $zone i32)
@@ -457,8 +456,8 @@
       (br $again)))
   (local.get $drafts))
 
-;; Make zones hold what their drafts say, and cards lie in one zone. Piles are sorted by their uppermost cards where
-;; the order is by rank. What stays equal wakes nothing.
+;; Commit drafts, and move cards to a zone. Piles are sorted by their top cards if the zone is ordered by rank.
+;; Unchanged zones wake nothing.
 (func $lie (param $drafts i32) (param $cards i32) (param $zone i32)
   (local $draft i32) (local $holder i32) (local $at i32) (local $end i32) (local $place i32)
   (local.set $draft (local.get $drafts))
@@ -490,7 +489,7 @@
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next))))
 
-;; Copy what a zone will hold to the zone, and wake, unless it holds the same.
+;; Copy a draft to its zone and wake watches, unless the contents are equal.
 (func $hold (param $zone i32) (param $fresh i32)
   (local $holder i32)
   (local.set $holder (call $holder (local.get $zone)))
@@ -499,7 +498,7 @@
                (call $zone_bytes (local.get $holder) (local.get $fresh)))
   (call $wake (local.get $zone)))
 
-;; Truth of a zone holding the same already. Words behind the last card of a pile do not count.
+;; True if a zone has these contents already. Words behind the last card of a pile are ignored.
 (func $same_held (param $holder i32) (param $fresh i32) (result i32)
   (local $held i32) (local $left i32) (local $bytes i32)
   (local.set $held (i32.load (local.get $holder)))
@@ -535,7 +534,7 @@
   (i32.store (local.get $from) (call $word (local.get $left)))
   (i32.store (local.get $to) (call $word (local.get $more))))
 
-;; Move an amount of a token without kinds, or of pieces from stock to stock.
+;; Move an amount of tokens without kinds, or of pieces between stocks.
 (func $move_units (param $amount i64) (param $source i32) (param $target i32)
   (local $from i32) (local $to i32)
   (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
@@ -547,7 +546,8 @@
   (call $wake (local.get $source))
   (call $wake (local.get $target)))
 
-;; Move a bag of a token with k kinds. It may be what the source or the target holds: a count is read before it changes.
+;; Move a bag of a token with k kinds. The bag may be the contents of the source or target: each count is read before it
+;; changes.
 (func $move_bag (param $amount i32) (param $source i32) (param $target i32) (param $k i32)
   (local $from i32) (local $to i32) (local $room i32) (local $step i32) (local $unlimited i32) (local $end i32)
   (local $count i64) (local $any i64)
@@ -575,7 +575,7 @@
   (call $wake (local.get $source))
   (call $wake (local.get $target)))
 
-;; Move so many tokens of one kind from one pool or track to another, each with k kinds.
+;; Move a number of tokens of one kind between pools or tracks with k kinds.
 (func $move_kind (param $count i64) (param $kind i32) (param $source i32) (param $target i32) (param $k i32)
   (local $room i32)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -591,12 +591,12 @@
   (call $wake (local.get $source))
   (call $wake (local.get $target)))
 
-;; Move all units that a pool, track or stock holds.
+;; Move all units of a pool, track or stock.
 (func $move_all_units (param $source i32) (param $target i32)
   (call $move_units (i64.load32_s (i32.load (call $holder (local.get $source)))) (local.get $source)
                     (local.get $target)))
 
-;; Move all tokens of k kinds that a pool or track holds.
+;; Move all tokens of a pool or track with k kinds.
 (func $move_all_bag (param $source i32) (param $target i32) (param $k i32)
   (call $move_bag (i32.load (call $holder (local.get $source))) (local.get $source) (local.get $target) (local.get $k)))
 
@@ -612,7 +612,7 @@
   (call $wake (local.get $stock))
   (call $wake_place (i32.add (global.get $piece_cell) (local.get $place)) (local.get $piece)))
 
-;; Take a piece from its place back to its stock.
+;; Return a piece from its place to its stock.
 (func $take_piece (param $place i32) (param $stock i32) (param $piece i32)
   (local $at i32) (local $held i32)
   (local.set $at (i32.add (global.get $piece) (i32.shl (local.get $place) (i32.const 2))))
@@ -624,9 +624,10 @@
   (call $wake (local.get $stock)))
 
 
-;; Chance. `hash` is that of the name; `counter` is the address of the word that counts its uses, `cell` its cell.
+;; Random numbers. `hash` is the hash of the stream's name; `counter` is the address of its counter, `cell` the
+;; counter's cell.
 
-;; Count one more use of a name; gives the number of those before.
+;; Increment the counter of a stream; return its old value.
 (func $use (param $counter i32) (param $cell i32) (result i64)
   (local $count i64)
   (local.set $count (i64.load32_s (local.get $counter)))
@@ -634,7 +635,7 @@
   (call $wake (local.get $cell))
   (local.get $count))
 
-;; Put the cards, or piles, of a zone into a random order.
+;; Shuffle the cards, or piles, of a zone.
 (func $shuffle_zone (param $zone i32) (param $hash i64) (param $counter i32) (param $cell i32)
   (local $holder i32) (local $held i32) (local $count i64) (local $fresh i32) (local $scratch i32)
   (local.set $scratch (global.get $arena))
@@ -649,7 +650,7 @@
   (call $hold (local.get $zone) (local.get $fresh))
   (global.set $arena (local.get $scratch)))
 
-;; Fresh list of the addresses of a zone's piles.
+;; New list of the addresses of a zone's piles.
 (func $pile_addresses (param $holder i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $pile i32)
   (local.set $pile (i32.load (local.get $holder)))
@@ -667,7 +668,7 @@
       (br $next)))
   (local.get $fresh))
 
-;; Fresh copy of piles, given the list of their addresses, as a zone holds them.
+;; New copy of a zone's contents with the piles in the order of a list of addresses.
 (func $piles_at (param $holder i32) (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $bytes i32) (local $to i32)
   (local.set $fresh (call $alloc (i32.shr_u (call $zone_bytes (local.get $holder) (local.get $list)) (i32.const 2))))
@@ -685,7 +686,7 @@
       (br $next)))
   (local.get $fresh))
 
-;; Index of one of n items, drawn by chance; traps where there is none.
+;; Random index of one of n items; traps if n is 0.
 (func $pick (param $n i32) (param $hash i64) (param $counter i32) (param $cell i32) (result i32)
   (if (i32.eqz (local.get $n)) (then (unreachable)))
   (call $drawn (local.get $n) (i64.load align=4 (global.get $seed)) (local.get $hash)

@@ -1,7 +1,7 @@
-"""The intermediate form as WebAssembly text.
+"""Code generation: the intermediate form as WebAssembly text.
 
-Each function of the IR is one function of the module; each op is a few instructions. Nothing is optimised here: that is
-done by passes before, and by the compiler of the module behind.
+Each function of the IR becomes one function of the module, and each op a few instructions. Nothing is optimised here:
+passes do that before, and the compiler of the module after.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from interpreter.compiler.wasm.runtime_inliner import Inliner
 __all__ = ["text_of"]
 
 NUMBER = "number"
-"""The local that holds a number while it is looked at whether it fits."""
+"""The local that holds a number during a range check."""
 _BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "shl": "shl", "shr": "shr_u"}
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
-    """The function as text, with the places of its statements in the YAML files as comments. Short functions of the
-    runtime become their bodies where there is an inliner."""
+    """Return a function as text, with the source positions of statements as comments. An inliner expands calls of short
+    runtime functions."""
     return "\n".join(_Writer(inliner).function(function))
 
 
@@ -36,7 +36,7 @@ class _Writer:
         self._place = ""
 
     def function(self, function: ops.Function) -> Iterator[str]:
-        given = {var.name for var in function.parameters}
+        parameters = {var.name for var in function.parameters}
         body = list(self._block(function.body, 1))
         head = [f"(param ${var.name} {var.rep})" for var in function.parameters]
         if function.result is not None:
@@ -45,7 +45,7 @@ class _Writer:
             yield f";; {function.about}"
         yield f"(func ${function.name} {' '.join(head)}"
         for name, rep in self._vars.items():
-            if name not in given:
+            if name not in parameters:
                 yield f"  (local ${name} {rep})"
         yield from body
         if function.result is not None:
@@ -104,7 +104,7 @@ class _Writer:
             case ops.Return(value):
                 yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
             case ops.TailCall(name, arguments):
-                yield f"{pad}(return_call ${name}{''.join(' ' + v(each) for each in arguments)})"
+                yield f"{pad}(return_call ${name}{''.join(' ' + v(argument) for argument in arguments)})"
             case ops.Fail(why):
                 yield f"{pad}(unreachable){' ;; ' + why if why else ''}"
             case ops.Charge(steps):
@@ -165,7 +165,7 @@ class _Writer:
             case ops.Select(test, then, otherwise):
                 return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
             case ops.Call(function, arguments):
-                return self._call(function, [v(each) for each in arguments])
+                return self._call(function, [v(argument) for argument in arguments])
             case ops.Allocate(words):
                 return self._call("alloc", [v(words)])
             case _:
@@ -192,8 +192,8 @@ class _Writer:
             return f"(i32.wrap_i64 {self._value(value)})"
         self._vars[NUMBER] = "i64"
         least = 2**31 if optional else 2**31 - 1
-        kept = f"(i64.add (local.tee ${NUMBER} {self._value(value)}) (i64.const {least}))"
-        test = f"(i64.le_u {kept} (i64.const {least + 2**31 - 1}))"
+        shifted = f"(i64.add (local.tee ${NUMBER} {self._value(value)}) (i64.const {least}))"
+        test = f"(i64.le_u {shifted} (i64.const {least + 2**31 - 1}))"
         taken = f"(i32.wrap_i64 (local.get ${NUMBER}))"
         return f"(if (result i32) {test} (then {taken}) (else (unreachable)))"
 

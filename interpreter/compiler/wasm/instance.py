@@ -1,8 +1,8 @@
-"""A compiled module and its memory: what Python calls, with as little between them as wasmtime allows.
+"""A compiled module and its memory, with calls that bypass the overhead of wasmtime's Python package.
 
-An ordinary call through wasmtime's Python package takes some 20 µs, since it looks at all types anew. Here arguments
-are written into one array that is made once, and the C function is called that does not check them: they are known.
-Where that C function is not as it is known here (:func:`knows_unchecked`), ordinary calls are made.
+An ordinary call through the package takes about 20 µs, since it checks all types anew. Here arguments are written into
+one preallocated array, and the C function that does not check them is called: their types are known. If wasmtime's C
+function differs from the one known here (:func:`knows_unchecked`), ordinary calls are used.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ PAGE = 64 * 1024
 
 
 class Trap(Exception):
-    """The module gave up: what it did must be done again in the plain form."""
+    """The module trapped: the plain form must redo the choice."""
 
 
 class Invalid(Exception):
-    """No module: it is too large, or machine code of another version or machine."""
+    """A module cannot be loaded: it is too large, or compiled by another version or for another machine."""
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def _valid() -> Iterator[None]:
 def _engine() -> Any:
     from wasmtime import Config, Engine
 
-    atexit.register(_engine.cache_clear)  # once Python takes modules apart, it cannot be given back without a complaint
+    atexit.register(_engine.cache_clear)  # wasmtime cannot free it once the interpreter is shutting down
     config = Config()
     config.cranelift_opt_level = "speed"
     return Engine(config)
@@ -61,7 +61,7 @@ def _engine() -> Any:
 
 @cache
 def is_available() -> bool:
-    """Return whether wasmtime can be imported here. Where it cannot, one line says so, once."""
+    """Return whether wasmtime can be imported. If not, print one warning to stderr."""
     try:
         import wasmtime
     except (ImportError, OSError) as error:
@@ -71,7 +71,7 @@ def is_available() -> bool:
 
 
 def text_to_binary(text: str) -> bytes:
-    """A module's text as bytes."""
+    """Translate a module's text to binary."""
     from wasmtime import wat2wasm
 
     with _valid():
@@ -79,7 +79,7 @@ def text_to_binary(text: str) -> bytes:
 
 
 def compiled(binary: bytes) -> Any:
-    """A module, compiled for this machine. :class:`Invalid` where it is not valid."""
+    """Compile a module for this machine; raise :class:`Invalid` if it is not valid."""
     from wasmtime import Module
 
     with _valid():
@@ -87,12 +87,12 @@ def compiled(binary: bytes) -> Any:
 
 
 def serialised(module: Any) -> bytes:
-    """The machine code of a module, to be kept between runs."""
+    """Return the machine code of a module, for the cache."""
     return bytes(module.serialize())
 
 
 class Instance:
-    """One instance of a module: its functions by name, and views of its memory as words and bytes."""
+    """One instance of a module: exported functions, and views of its memory as words and bytes."""
 
     def __init__(self, module: Any | bytes) -> None:
         from wasmtime import Instance as Made
@@ -105,7 +105,7 @@ class Instance:
         self._instance = Made(self._store, module, [])
         self._exports: Any = self._instance.exports(self._store)
         self._kept: tuple[Any, ...] = ()
-        """What C holds the addresses of."""
+        """Objects whose addresses C holds."""
         memory: Any = self._exports["memory"]
         size = memory.size(self._store) * PAGE
         address = ctypes.addressof(memory.data_ptr(self._store).contents)
@@ -115,9 +115,9 @@ class Instance:
         self.longs = whole.cast("q")
 
     def function(self, name: str, *, long: bool = False) -> Callable[..., int]:
-        """An exported function of numbers. It raises :class:`Trap` where the module gives up.
+        """Return an exported function of integers. It raises :class:`Trap` if the module traps.
 
-        Other threads wait for it, unless it is ``long``: letting them go on costs as much as a short call.
+        Calls hold the GIL unless the function is ``long``: releasing it costs as much as a short call.
         """
         function = self._exports[name]
         if not knows_unchecked():
@@ -125,15 +125,15 @@ class Instance:
         from wasmtime import _bindings as bindings
 
         kind = function.type(self._store)
-        parameters, results = [str(each) for each in kind.params], [str(each) for each in kind.results]
+        parameters, results = [str(type_) for type_ in kind.params], [str(type_) for type_ in kind.results]
         size = max(1, len(parameters), len(results))
         values = (bindings.wasmtime_val_raw_t * size)()
         trap = (ctypes.c_int64 * 1)()
         self._kept += (function, values, trap)
         context = ctypes.cast(self._store._context(), ctypes.c_void_p).value
-        pointer = ctypes.c_void_p.from_param  # made once: anything else would be turned into what C takes at each call
+        pointer = ctypes.c_void_p.from_param  # made once: other objects would be converted at each call
         func, into = pointer(ctypes.addressof(function._func)), pointer(ctypes.addressof(values))
-        given = (pointer(context), func, into, ctypes.c_size_t.from_param(size), pointer(ctypes.addressof(trap)))
+        arguments_ = (pointer(context), func, into, ctypes.c_size_t.from_param(size), pointer(ctypes.addressof(trap)))
         call = _unchecked(long)
         traps = memoryview(trap).cast("B").cast("q")
         words = memoryview(values).cast("B").cast("i")
@@ -156,20 +156,20 @@ class Instance:
         def many(*arguments: int) -> int:
             for (view, place), value in zip(places, arguments, strict=True):
                 view[place] = value
-            error = call(*given)
+            error = call(*arguments_)
             if error is not None or traps[0]:
                 fails(error)
             return result[0]
 
         def none() -> int:
-            error = call(*given)
+            error = call(*arguments_)
             if error is not None or traps[0]:
                 fails(error)
             return words[0]
 
         def one(argument: int) -> int:
             words[0] = argument
-            error = call(*given)
+            error = call(*arguments_)
             if error is not None or traps[0]:
                 fails(error)
             return words[0]
@@ -191,8 +191,8 @@ def _ordinary(name: str, function: Any, store: Any, *arguments: int) -> int:
 
 @cache
 def knows_unchecked() -> bool:
-    """Return whether wasmtime's C function that calls without checks has the parameters that are known here. They
-    are not part of what its Python package promises."""
+    """Return whether wasmtime's unchecked C call has the expected signature, which its Python package does not
+    guarantee."""
     try:
         from wasmtime import _bindings as bindings
 
@@ -204,15 +204,15 @@ def knows_unchecked() -> bool:
             None,
             ctypes.POINTER(bindings.wasm_trap_t),
         ]
-        wanted = [ctypes.c_size_t if each is None else ctypes.POINTER(each) for each in known]
-        return list(called.argtypes) == wanted and called.restype == ctypes.POINTER(bindings.wasmtime_error_t)
+        expected = [ctypes.c_size_t if type_ is None else ctypes.POINTER(type_) for type_ in known]
+        return list(called.argtypes) == expected and called.restype == ctypes.POINTER(bindings.wasmtime_error_t)
     except (ImportError, AttributeError, TypeError):
         return False
 
 
 @cache
 def _unchecked(long: bool) -> Callable[..., int | None]:
-    """``wasmtime_func_call_unchecked``: context, function, values, how many, where a trap goes; gives an error."""
+    """Return ``wasmtime_func_call_unchecked``: (context, function, values, count, trap slot) -> error."""
     from wasmtime import _bindings as bindings
 
     address = ctypes.cast(bindings._wasmtime_func_call_unchecked, ctypes.c_void_p).value

@@ -1,4 +1,4 @@
-"""A table's module, ready to be played on: made, or fetched from another process."""
+"""The module of a table, instantiated: compiled now, or loaded from the cache."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from interpreter.language.types import Type
 __all__ = ["Compiled", "Unavailable"]
 
 FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
-"""The words of the header: the uppermost frame, the stretch that asks, the end of the frames."""
+"""Header words of a state: the top frame, the stretch that asks, the end of the frames."""
 SEED = STATE // WORD + 4
 MOST_RECORDS = 4_000
 
 
 class Unavailable(Exception):
-    """There is no module for a table: the plain form plays."""
+    """No module can be built for a table; the plain form plays."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,10 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """Memory layout of the options of a decision: sizes, types, and options met so far by their bytes. ``codes`` are
-    the options that were met, by their bytes."""
+    """Memory layout of the options of a decision: sizes and types.
+
+    ``codes`` caches decoded options by their bytes.
+    """
 
     stride: int
     sizes: tuple[int, ...]
@@ -64,7 +66,7 @@ class _Decision:
 
 @dataclass(slots=True)
 class Ahead:
-    """A bot that is asked ahead: its number, the stream it draws from, and how many numbers were used of that."""
+    """A bot that is asked ahead: its number, its random stream, and how many numbers it has drawn."""
 
     player: int
     random: Draws
@@ -72,7 +74,7 @@ class Ahead:
 
 
 class Loaded(Protocol):
-    """A state that can lie in the module's memory; ``data`` is the state while it does not."""
+    """A state that can be in the module's memory; ``data`` is the state while it is not."""
 
     data: bytes | None
 
@@ -81,7 +83,7 @@ class Loaded(Protocol):
 
 
 class Compiled:
-    """One module in memory, with the state that is played on."""
+    """A module in memory. It holds one state at a time."""
 
     def __init__(self, machine: Machine, builder: ModuleBuilder, made: Made, instance: Instance) -> None:
         self.machine, self.builder = machine, builder
@@ -95,24 +97,24 @@ class Compiled:
         self.step = instance.function("step")
         self._options = made.addresses["options"]
         self.current: Loaded | None = None
-        """The state that lies in memory."""
+        """The state in memory."""
         turn, size = made.addresses["turn"]
         self.report = self._bytes[turn : turn + size]
-        self.told_at = turn + TURN_HEAD
-        """The address of the choice that is told ahead."""
+        self.ahead_at = turn + TURN_HEAD
+        """Address of the option that the module chose ahead."""
         self.turns: dict[bytes, Turn] = {}
         self.ahead: list[Ahead | None] = [None] * len(machine.constants.seats)
-        """The bots that are asked ahead, by their seats."""
+        """Bots that are asked ahead, by seat."""
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
-        """The words of options: the same come again and again."""
+        """Cache of encoded options."""
         self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
         self._frames_start = builder.memory.frames
 
     _start: Any
     _list: Any
     step: Any
-    """Makes the choice at an address."""
+    """Apply the choice at an address."""
     _tell: Any
     _free: Any
     _decide: Any
@@ -120,13 +122,13 @@ class Compiled:
     _ask_ahead: Any
     _take_back: Any
 
-    # --- making
+    # --- building
 
     @classmethod
     def of(
         cls, machine: Machine, first: State, texts: dict[str, int], keeper: Keeper | None, players: tuple[Player, ...]
     ) -> Compiled:
-        """Return the module of a table with these policies, from the keeper or compiled now.
+        """Build or load the module of a table with these policies.
 
         ``first`` is the state that games begin with, ``texts`` are the numbers of texts in all modules of the table,
         to which those of this one are added. Raises :class:`Unavailable`.
@@ -134,22 +136,22 @@ class Compiled:
         if not is_available():
             raise Unavailable("wasmtime cannot be imported")
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        builder.shapes.texts = texts  # states go from one module of a table to another
-        what = kept_as(player.key for player in players)
-        made, instance = _kept(keeper, what), None
+        builder.shapes.texts = texts  # shared: states move between modules
+        key = kept_as(player.key for player in players)
+        made, instance = _kept(keeper, key), None
         if made is not None and all(texts.get(text, number) == number for text, number in made.texts.items()):
-            with suppress(Invalid):  # it is of another version of wasmtime: it is made anew
+            with suppress(Invalid):  # compiled by another version of wasmtime: compile again
                 instance = Instance(made.code)
         if made is None or instance is None:
             made = _made(first, builder, players)
             if keeper is not None:
-                keeper.keep(what, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
+                keeper.keep(key, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
             instance = Instance(made.code)
         texts.update(made.texts)
         return cls(machine, builder, made, instance)
 
     def leave(self) -> None:
-        """Another module takes its place: the state in its memory is saved."""
+        """Save the state in memory before another module replaces this one."""
         if self.current is not None:
             self.current.put_away()
             self.current = None
@@ -167,7 +169,7 @@ class Compiled:
         return True
 
     def load(self, home: Loaded) -> None:
-        """The state lies in memory then."""
+        """Load a state into memory, unless it is there already."""
         current = self.current
         if current is home:
             return
@@ -178,34 +180,34 @@ class Compiled:
         home.data = None
         self.current = home
 
-    def kept_states(self) -> list[bytes]:
-        """The states before the last choices, as far as they are kept in memory; they are not from now on."""
+    def take_snapshots(self) -> list[bytes]:
+        """Return and clear the undo states that are kept in memory."""
         undone, undo, size, slots = self.addresses["undo"]
         count, after = self._words[undone // WORD : undone // WORD + 2]
-        found = []
+        states = []
         for number in range(after - count, after):
             at = undo + number % slots * size
-            found.append(self._bytes[at : at + self._words[at // WORD + TOP - FRAME] - STATE].tobytes())
+            states.append(self._bytes[at : at + self._words[at // WORD + TOP - FRAME] - STATE].tobytes())
         self._words[undone // WORD] = 0
-        return found
+        return states
 
     def forget_past(self, home: Loaded) -> None:
-        """A state does not go back to those before it."""
+        """Clear the undo states of a state."""
         if self.current is home:
             self._words[self.addresses["undo"][0] // WORD] = 0
 
     def _forget_others(self) -> None:
-        """Nobody goes back to states before the one in memory, and no bot is asked ahead."""
+        """Clear the undo states, and stop asking bots ahead."""
         self._words[self.addresses["undo"][0] // WORD] = 0
         self._silence_all()
 
     def saved(self) -> bytes:
-        """The state that lies in memory."""
+        """Return the bytes of the state in memory."""
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
 
     def reseeded(self, data: bytes, seed: int) -> bytes:
-        """The state with other chance from now on."""
+        """Return a state with another seed."""
         at = SEED * WORD - STATE
         return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
 
@@ -222,14 +224,14 @@ class Compiled:
     # --- decisions
 
     def _decision(self, index: int) -> _Decision:
-        found = self._decisions.get(index)
-        if found is None:
+        decision = self._decisions.get(index)
+        if decision is None:
             _, end = self.builder.decisions.asks[index]
             assert isinstance(end, lower.Asks)
             types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
             sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
-            found = self._decisions[index] = _Decision(self.builder.decisions.stride(index) * WORD, sizes, types)
-        return found
+            decision = self._decisions[index] = _Decision(self.builder.decisions.stride(index) * WORD, sizes, types)
+        return decision
 
     def cell(self, number: int, data: bytes | None) -> Value:
         """Return the value of a cell of a state, or of the state in memory if there are no bytes."""
@@ -251,14 +253,14 @@ class Compiled:
         return self.turns.get(self.report.tobytes()) or self.met()
 
     def write(self, index: int, code: Code) -> int:
-        """Return the address of an option, which is written there."""
+        """Write an option into memory and return its address."""
         record = self._records.get((index, code)) or self.record(index, code)
         place: int = self._options
         self._bytes[place : place + len(record)] = record
         return place
 
     def take_back(self) -> bool:
-        """Back to the state before the last choice, if it is kept in memory. The module tells where that stands."""
+        """Undo the last choice if the state before it is in memory; the module then reports its position."""
         self._silence_all()
         return bool(self._take_back())
 
@@ -276,21 +278,21 @@ class Compiled:
         return turn
 
     def record(self, index: int, code: Code) -> bytes:
-        """The words of an option, as bytes. Raises :class:`Unsupported` where memory has no room for a value."""
-        found = self._records.get((index, code))
-        if found is None:
+        """Encode an option. Raise :class:`Unsupported` if a value does not fit into memory."""
+        data = self._records.get((index, code))
+        if data is None:
             number, values = code
             words = [number]
             for value, type_ in zip(values, self._decision(index).types[number], strict=True):
                 words += self.codec.words(value, type_)
             if len(self._records) >= MOST_RECORDS:
                 self._records.clear()
-            found = b"".join(word.to_bytes(4, "little", signed=True) for word in words)
-            self._records[index, code] = found
-        return found
+            data = b"".join(word.to_bytes(4, "little", signed=True) for word in words)
+            self._records[index, code] = data
+        return data
 
     def codes(self) -> list[Code]:
-        """The options of the decision at hand."""
+        """Return the legal options of the current decision."""
         decision = self._decision(self._words[ASKED])
         data = self._bytes[self._options : self._list()].tobytes()
         stride, sizes, known = decision.stride, decision.sizes, decision.codes
@@ -299,10 +301,10 @@ class Compiled:
         return [known.get(record) or self._code(record, decision) for record in records]
 
     def _code(self, record: bytes, decision: _Decision) -> Code:
-        """The option of some bytes. Equal ones are one object, as long as few are known."""
+        """Decode an option. The result is cached, so equal options are one object while the cache lasts."""
         known = decision.codes
-        found = known.get(record)
-        if found is None:
+        code = known.get(record)
+        if code is None:
             number, *words = memoryview(record).cast("i").tolist()
             values, place = [], 0
             for type_ in decision.types[number]:
@@ -310,35 +312,34 @@ class Compiled:
                 place += self.builder.shapes.words(type_)
             if len(known) >= MOST_RECORDS:
                 known.clear()
-            found = known[record] = number, tuple(values)
-        return found
+            code = known[record] = number, tuple(values)
+        return code
 
     def is_free(self) -> bool:
         return bool(self._free())
 
     def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an option stands among those of the decision at hand."""
+        """Return whether an option is legal at the current decision."""
         try:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
             return False
         stride = self._decision(self._words[ASKED]).stride
-        found = self._bytes[self._options : self._list()].tobytes()
-        return any(found.startswith(record, at) for at in range(0, len(found), stride))
+        options = self._bytes[self._options : self._list()].tobytes()
+        return any(options.startswith(record, at) for at in range(0, len(options), stride))
 
     def silence(self, seat: int) -> None:
-        """The bot of a seat is not asked ahead any more."""
+        """Stop asking the bot of a seat ahead."""
         self.ahead[seat] = None
         self._words[self.addresses["ahead"] // WORD + seat] = 0
 
     def _silence_all(self) -> None:
-        for seat, asked in enumerate(self.ahead):
-            if asked is not None:
+        for seat, ahead in enumerate(self.ahead):
+            if ahead is not None:
                 self.silence(seat)
 
     def choose(self, player: int, random: Draws, seat: int) -> Code:
-        """Return the choice of a policy at the current decision of a seat, and ask it ahead from now on. From now on it
-        is asked ahead there."""
+        """Return the choice of a policy at a seat's current decision. The bot is asked ahead there from now on."""
         longs, at = self._longs, self._stream
         used = random.used
         longs[at] = random.signed_origin
@@ -353,13 +354,13 @@ class Compiled:
         return self._code(record, decision)
 
 
-def _kept(keeper: Keeper | None, what: str) -> Made | None:
-    data = keeper.kept(what) if keeper is not None else None
+def _kept(keeper: Keeper | None, key: str) -> Made | None:
+    data = keeper.kept(key) if keeper is not None else None
     if data is None:
         return None
     try:
         return Made(*marshal.loads(data))
-    except (EOFError, TypeError, ValueError):  # it is damaged: it is made anew
+    except (EOFError, TypeError, ValueError):  # damaged: build again
         return None
 
 
@@ -379,8 +380,8 @@ def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...
             bots.append(chosen)
         text, plan = assembled(builder, first, bots)
         code = serialised(compiled(text_to_binary(text)))
-    except (Unsupported, Invalid) as why:
-        raise Unavailable(str(why)) from None
+    except (Unsupported, Invalid) as error:
+        raise Unavailable(str(error)) from None
     whole = plan.whole
     addresses: dict[str, Any] = {
         "options": plan.options,

@@ -1,4 +1,4 @@
-"""A state that lives in a module: as bytes, or in the module's memory while it is played on."""
+"""States in a module: bytes, or the current contents of the module's memory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from interpreter.kernel.state import State, Value
 __all__ = ["Resident", "begin", "enter"]
 
 MOST_SNAPSHOTS = 600
-"""So many states before choices are kept as bytes."""
+"""Maximum number of snapshots that are kept as bytes."""
 
 
 class Resident:
-    """The place of one state in a module.
+    """The representation of one state in a module.
 
-    ``origin`` is the state from which the choices ``since`` lead here, in lists with a log, or in bytes. ``data`` is
-    the state, unless it lies in the module's memory now. ``past`` has the bytes before each choice up to number
-    ``loaded``; the module keeps the states before those that it made itself, as far as it has room. Where a state is
-    kept nowhere, undo makes the choices before it again. ``turn`` is what is known of the decision at hand, and
-    ``heeded`` whether the bot that was asked ahead for it was asked indeed.
+    ``origin`` is an earlier state, as lists with a log or as bytes; the choices ``since`` lead from there to the
+    present one. ``data`` is the present state, or None while it is in the module's memory. ``past`` has snapshots
+    before each choice up to number ``loaded``; the module keeps those of later choices while they fit. Without a
+    snapshot, undo replays the choices. ``turn`` is the current decision, if known. ``heeded``: the choice that its bot
+    made ahead was taken.
     """
 
     __slots__ = (
@@ -46,7 +46,7 @@ class Resident:
     def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
         self.built, self.origin, self.data = built, origin, data
         self.known = len(origin.log) if isinstance(origin, State) else 0
-        """So many records had the log of the origin."""
+        """Length of the log at the origin."""
         self.chance = chance
         self.turn: Turn | None = None
         self.heeded = False
@@ -58,22 +58,22 @@ class Resident:
 
     @property
     def records(self) -> int:
-        """So many records the log holds at least: those that are known, and one for each choice since."""
+        """Lower bound of the length of the log: the records of the origin, and one for each choice since."""
         return len(self.since) + self.known
 
-    # --- looked at from outside
+    # --- access from outside
 
     def fetch(self, state: State, name: str) -> None:
         if name == "log":
             self._fetch_log(state)
             return
-        found = self.built.codec.decode(self.bytes)
-        state.cells, state.frame = found.cells, found.frame
+        decoded = self.built.codec.decode(self.bytes)
+        state.cells, state.frame = decoded.cells, decoded.frame
         self.fetched = True
-        self._seen = (found.cells[:], found.frame, self._seen[2])
+        self._seen = (decoded.cells[:], decoded.frame, self._seen[2])
 
     def _fetch_log(self, state: State) -> None:
-        """The choices are made again in the plain form. What was fetched before stays the same object."""
+        """Replay the choices in the plain form to get the log. Objects that were fetched before stay the same."""
         origin = self.origin if isinstance(self.origin, State) else self.built.codec.decode(self.origin)
         self.built.machine.replay(origin, self.chance, self.since)
         self.origin, self.known, self.since = origin, len(origin.log), []
@@ -85,7 +85,7 @@ class Resident:
             state.cells, state.frame = origin.cells, origin.frame
             self.fetched = True
             self._seen = (origin.cells[:], origin.frame, -1)
-        self._seen = (*self._seen[:2], len(state.log))  # what was changed since it was fetched is still a change
+        self._seen = (*self._seen[:2], len(state.log))  # changes since the fetch must still be detected
 
     def copy(self, state: State, copy: State) -> bool:
         if not self.is_current_in(state):
@@ -95,7 +95,7 @@ class Resident:
         return True
 
     def goes_on_with(self, chance: Seeded) -> bool:
-        """Other chance from now on; false where choices that were made before must be made again with theirs."""
+        """Continue with another seed. Return False if earlier choices still need to be replayed with the old one."""
         if self.since or not isinstance(self.origin, bytes):
             return False
         self.data = self.origin = self.built.reseeded(self.bytes, chance.seed)
@@ -105,7 +105,7 @@ class Resident:
         return True
 
     def is_current_in(self, state: State) -> bool:
-        """Return whether nobody has changed what was fetched. It is given back then: the module goes on."""
+        """Return whether the fetched state is unchanged; if so, drop it and let the module continue."""
         if not self.fetched:
             return True
         cells, frame, length = self._seen
@@ -113,7 +113,7 @@ class Resident:
             return False
         has_log = length >= 0
         if has_log:
-            if len(state.log) != length or type(state.log) is not list:  # or somebody listens to it
+            if len(state.log) != length or type(state.log) is not list:  # or somebody observes it
                 return False
             origin = self.origin
             assert isinstance(origin, State)
@@ -129,16 +129,18 @@ class Resident:
 
     @property
     def bytes(self) -> bytes:
-        """The state: a header, cells and frames."""
+        """The state as bytes: a header, cells and frames."""
         if self.data is None:
             return self.built.saved()
         return self.data
 
-    # --- played on
+    # --- playing
 
     def take(self, code: Code) -> Turn | None:
-        """Makes a choice; gives who is asked next. None where the module gives up: nobody knows where it stopped, and
-        the choices so far must be made again."""
+        """Apply a choice and return the next turn.
+
+        Return None if the module traps: its state is then unknown, so the caller must replay the choices so far.
+        """
         built, turn = self.built, self.turn or self.where()
         if turn is None:
             return None
@@ -148,8 +150,8 @@ class Resident:
             built.silence(turn.seat)
         self.heeded = False
         try:
-            built.step(built.told_at if code is turn.code else built.write(turn.index, code))
-        except Unsupported:  # it has no room for a value
+            built.step(built.ahead_at if code is turn.code else built.write(turn.index, code))
+        except Unsupported:  # a value does not fit into memory
             built.drop(self)
             return None
         except Trap:
@@ -160,7 +162,7 @@ class Resident:
         return turn
 
     def _without_bots(self, index: int, code: Code) -> bool:
-        """Makes a choice again: maybe it was a bot that gave up, asked ahead for the next one."""
+        """Apply a choice again without asking bots ahead, in case one of them trapped."""
         built = self.built
         try:
             if any(built.ahead) and built.take_back():
@@ -172,18 +174,18 @@ class Resident:
         return False
 
     def put_away(self) -> None:
-        """The state leaves the module's memory."""
+        """Move the state out of the module's memory."""
         built = self.built
-        known = built.kept_states()
-        if len(known) < len(self.since) - self.loaded:
+        snapshots = built.take_snapshots()
+        if len(snapshots) < len(self.since) - self.loaded:
             self.past.clear()
-        self.past += known
+        self.past += snapshots
         if len(self.past) > MOST_SNAPSHOTS:
             del self.past[: -MOST_SNAPSHOTS // 2]
         self.data, self.turn, self.loaded = built.saved(), None, len(self.since)
 
     def undo(self) -> bool:
-        """Back to the last choice; false where that is too far back to be known here."""
+        """Undo the last choice. Return False if there is no snapshot."""
         since, built = self.since, self.built
         if not since or since[-1] is None:
             return False
@@ -201,7 +203,7 @@ class Resident:
         return True
 
     def where(self) -> Turn | None:
-        """Return the seat and its decision; none if the module gives up."""
+        """Return the current decision and its seat, or None if the module traps."""
         if self.turn is None:
             self.built.load(self)
             with suppress(Trap):
@@ -230,7 +232,7 @@ class Resident:
             return False
 
     def choose(self, player: int, random: Draws) -> Code | None:
-        """Return the choice of a bot that draws from a stream; none if the module gives up."""
+        """Return the choice of a bot that draws from a stream, or None if the module traps."""
         built, turn = self.built, self.where()
         if turn is None:
             return None

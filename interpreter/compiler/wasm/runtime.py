@@ -1,4 +1,4 @@
-"""Functions that are written by hand in WebAssembly text: each ``.wat`` file here is a part of modules."""
+"""Hand-written WebAssembly text: each ``.wat`` file here is a part of modules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["graph_cache_words", "written"]
 
 
 def written(name: str) -> str:
-    """Return the text of a file. Words in braces stand for what each module has elsewhere."""
+    """Return the text of a file. Words in braces are placeholders for values of the module."""
     from importlib.resources import files
 
     return (files(__package__) / name).read_text(encoding="utf-8")

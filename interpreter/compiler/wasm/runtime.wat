@@ -13,14 +13,14 @@
 ;;   bag            address of k words, one count for each member of its kind
 ;;   room           address of two words: the list of the kinds that it takes, its capacity
 ;;
-;; No function changes its arguments. A new list or bag is at the arena's free end. A function gives back the scratch
+;; No function changes its arguments. A new list or bag is at the end of the arena. A function releases the scratch
 ;; memory that it takes from the arena, unless it traps; `$subsets` and `$mixes` keep theirs, which is short. A function
-;; traps where the plain form raises an error, where a number does not fit into a word, and where the arena is full. The
+;; traps where the plain form raises an error, if a number does not fit into a word, and if the arena is full. The
 ;; caller then returns to the last choice and runs the plain form, which explains the error.
 
 
-;; Chance: SplitMix64. The seed, name and counter of a use of chance give a number of 64 bits; `hash` is the FNV-1a of
-;; the name.
+;; Random numbers: SplitMix64. The seed, the name of a stream and its counter determine a 64-bit number; `hash` is the
+;; FNV-1a hash of the name.
 
 ;; Output function of SplitMix64: a bijection that spreads every bit over all.
 (func $finalise (param $z i64) (result i64)
@@ -30,21 +30,22 @@
                          (i64.const 0x94D049BB133111EB)))
   (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 31))))
 
-;; Output number `index`, from 0, of the generator in state `start`.
+;; Output number `index`, counted from 0, of the generator in state `start`.
 (func $output (param $start i64) (param $index i64) (result i64)
   (call $finalise (i64.add (local.get $start)
                            (i64.mul (i64.add (local.get $index) (i64.const 1)) (i64.const 0x9E3779B97F4A7C15)))))
 
-;; State of the generator for one name.
+;; Initial state of the generator for a name.
 (func $start (param $seed i64) (param $hash i64) (result i64)
   (call $finalise (i64.xor (call $finalise (i64.add (local.get $seed) (i64.const 0x9E3779B97F4A7C15)))
                            (local.get $hash))))
 
-;; Number of 64 bits for use `counter` of a name.
+;; 64-bit number `counter` of a stream.
 (func $mix (param $seed i64) (param $hash i64) (param $counter i64) (result i64)
   (call $output (call $start (local.get $seed) (local.get $hash)) (local.get $counter)))
 
-;; Fair number from 0 to n - 1: outputs in the incomplete last run of n numbers below 2**64 are rejected.
+;; Uniform number from 0 to n - 1, by rejection: outputs in the incomplete last run of n numbers below 2**64 are
+;; skipped.
 (func $bounded (param $start i64) (param $n i64) (result i64)
   (local $number i64) (local $attempt i64)
   (block $found
@@ -59,13 +60,13 @@
       (br $again)))
   (i64.rem_u (local.get $number) (local.get $n)))
 
-;; Random index below n; traps where n is below 1.
+;; Random index below n; traps if n is below 1.
 (func $drawn (param $n i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
   (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
   (i32.wrap_i64 (call $bounded (call $mix (local.get $seed) (local.get $hash) (local.get $counter))
                                (i64.extend_i32_u (local.get $n)))))
 
-;; List in random order: Fisher-Yates from the front, each swap with a stream of its own.
+;; Shuffle a list: Fisher-Yates from the front, each swap with a stream of its own.
 (func $shuffled (param $list i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
   (local $start i64) (local $fresh i32) (local $at i32) (local $other i32) (local $left i64) (local $i i64)
   (local $item i32)
@@ -90,7 +91,7 @@
       (br $next)))
   (local.get $fresh))
 
-;; Draw of a bot: number below n that comes after `used` others from the state `start`; traps where n is below 1.
+;; Draw of a bot: the number below n that follows `used` others from the state `start`; traps if n is below 1.
 (func $below (param $start i64) (param $used i64) (param $n i32) (result i32)
   (local $number i64) (local $stream i64)
   (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
@@ -98,7 +99,7 @@
   (if (i32.ge_u (local.get $n) (i32.const 0x40000000))
     (then (return (i32.wrap_i64 (call $bounded (local.get $stream) (i64.extend_i32_u (local.get $n)))))))
   (local.set $number (call $output (local.get $stream) (i64.const 0)))
-  (block $common  ;; the last 2**30 - 1 numbers would favour some outcomes
+  (block $common  ;; the last 2**30 - 1 numbers would be biased
     (loop $again
       (br_if $common (i64.lt_u (local.get $number) (i64.const 0xFFFFFFFFC0000001)))
       (local.set $number (call $finalise (local.get $number)))
@@ -108,7 +109,7 @@
 
 ;; Arithmetic.
 
-;; Multiplies two numbers; gives up where the product may be too large for what is added to it.
+;; Multiply two numbers; traps if later additions to the product could overflow.
 (func $mul (param $a i64) (param $b i64) (result i64)
   (local $found i64)
   (if (i64.gt_u (i64.add (local.get $a) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
@@ -118,7 +119,7 @@
     (then (unreachable)))
   (local.get $found))
 
-;; Divides, rounded down.
+;; Division, rounded down.
 (func $div (param $a i64) (param $b i64) (result i64)
   (local $rest i64)
   (if (i64.eqz (local.get $b)) (then (unreachable)))
@@ -127,7 +128,7 @@
     (i64.extend_i32_u (i32.and (i64.ne (local.get $rest) (i64.const 0))
       (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0))))))
 
-;; The rest of a division that is rounded down.
+;; Remainder of a division that is rounded down.
 (func $mod (param $a i64) (param $b i64) (result i64)
   (local $rest i64)
   (if (i64.eqz (local.get $b)) (then (unreachable)))
@@ -140,7 +141,7 @@
 
 ;; Arena and words.
 
-;; Address of so many fresh words, not cleared.
+;; Allocate words in the arena, without clearing them.
 (func $alloc (param $words i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (global.get $arena))
@@ -150,7 +151,7 @@
   (global.set $arena (i32.add (local.get $fresh) (i32.shl (local.get $words) (i32.const 2))))
   (local.get $fresh))
 
-;; Fresh list of n items that are to be stored; traps where n is above 20,000.
+;; New list of n items, not yet stored; traps if n is above 20,000.
 (func $new_list (param $n i32) (result i32)
   (local $fresh i32)
   (if (i32.gt_u (local.get $n) (i32.const 20000)) (then (unreachable)))
@@ -162,7 +163,7 @@
 (func $end_of (param $list i32) (result i32)
   (i32.add (i32.add (local.get $list) (i32.const 4)) (i32.shl (i32.load (local.get $list)) (i32.const 2))))
 
-;; Word of a number; traps where the number does not fit or would read as none.
+;; Convert a number to a word; traps if it does not fit or equals none.
 (func $word (param $number i64) (result i32)
   (if (i64.gt_u (i64.add (local.get $number) (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
   (i32.wrap_i64 (local.get $number)))
@@ -189,7 +190,7 @@
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next))))
 
-;; Make n words 0, four at a time.
+;; Clear n words, four at a time.
 (func $clear_words (param $into i32) (param $n i32)
   (block $few
     (loop $next
@@ -206,7 +207,7 @@
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next))))
 
-;; Truth of n words being equal at two places, four at a time.
+;; True if n words are equal, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
   (block $few
@@ -231,13 +232,13 @@
 
 ;; Lists of words.
 
-;; Truth of two lists having the same items in the same order.
+;; True if two lists have the same items in the same order.
 (func $equal_lists (param $p i32) (param $q i32) (result i32)
   (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
   (call $equal_words (i32.add (local.get $p) (i32.const 4)) (i32.add (local.get $q) (i32.const 4))
                      (i32.load (local.get $p))))
 
-;; Address of the first item equal to a word; 0 where no item is. Four items are looked at at a time.
+;; Address of the first item equal to a word, or 0. Compares four items at a time.
 (func $find (param $list i32) (param $word i32) (result i32)
   (local $at i32) (local $left i32) (local $found i32) (local $words v128)
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
@@ -262,7 +263,7 @@
       (br $next)))
   (i32.const 0))
 
-;; List of n words: 1 at the place of each item of a list, else 0. Traps where an item is no index below n.
+;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
 (func $flags (param $list i32) (param $n i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32)
   (local.set $fresh (call $new_list (local.get $n)))
@@ -278,25 +279,25 @@
       (br $next)))
   (local.get $fresh))
 
-;; Truth of a word being an item of a list.
+;; True if a word is an item of a list.
 (func $contains (param $list i32) (param $word i32) (result i32)
   (i32.ne (call $find (local.get $list) (local.get $word)) (i32.const 0)))
 
-;; Position, from 0, of the first item equal to a word; none where no item is.
+;; Position, from 0, of the first item equal to a word, or none.
 (func $position (param $list i32) (param $word i32) (result i64)
   (local $at i32)
   (local.set $at (call $find (local.get $list) (local.get $word)))
   (if (i32.eqz (local.get $at)) (then (return (i64.const -2147483648))))
   (i64.extend_i32_u (i32.sub (i32.shr_u (i32.sub (local.get $at) (local.get $list)) (i32.const 2)) (i32.const 1))))
 
-;; Fresh list of n words that lie one after another.
+;; New list of n consecutive words.
 (func $list_of (param $from i32) (param $n i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (call $new_list (local.get $n)))
   (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $from) (local.get $n))
   (local.get $fresh))
 
-;; Fresh list of the same items.
+;; New list with the same items.
 (func $copy_list (param $list i32) (result i32)
   (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list))))
 
@@ -318,7 +319,7 @@
   (call $list_of (i32.add (local.get $list) (i32.const 8))
                  (i32.sub (local.get $n) (i32.ne (local.get $n) (i32.const 0)))))
 
-;; First n items of a list, or fewer where it has fewer.
+;; First n items of a list, or all if it has fewer.
 (func $take (param $n i64) (param $list i32) (result i32)
   (local $all i64)
   (local.set $all (i64.load32_u (local.get $list)))
@@ -326,7 +327,7 @@
   (if (i64.lt_s (local.get $n) (i64.const 0)) (then (local.set $n (i64.const 0))))
   (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.wrap_i64 (local.get $n))))
 
-;; List from back to front.
+;; Reversed list.
 (func $reversed (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $into i32)
   (local.set $fresh (call $new_list (i32.load (local.get $list))))
@@ -341,7 +342,7 @@
       (br $next)))
   (local.get $fresh))
 
-;; List without the first item equal to a word; traps where no item is.
+;; List without the first item equal to a word; traps if there is none.
 (func $without (param $list i32) (param $word i32) (result i32)
   (local $at i32) (local $fresh i32) (local $before i32)
   (local.set $at (call $find (local.get $list) (local.get $word)))
@@ -355,7 +356,7 @@
                              (i32.const 1)))
   (local.get $fresh))
 
-;; The list without the item at a place.
+;; List without the item at a position.
 (func $without_place (param $list i32) (param $place i32) (result i32)
   (local $made i32) (local $bytes i32) (local $left i32)
   (local.set $left (i32.sub (i32.load (local.get $list)) (i32.const 1)))
@@ -368,7 +369,7 @@
     (i32.shl (i32.sub (local.get $left) (local.get $place)) (i32.const 2)))
   (local.get $made))
 
-;; Sum of n numbers that lie one after another; traps where it would read as none.
+;; Sum of n consecutive words; traps if it equals none.
 (func $sum_of_words (param $at i32) (param $n i32) (result i64)
   (local $sum i64) (local $end i32)
   (local.set $end (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))))
@@ -381,7 +382,7 @@
   (if (i64.eq (local.get $sum) (i64.const -2147483648)) (then (unreachable)))
   (local.get $sum))
 
-;; Number of choices of n items among so many; traps where there are more than 20,000.
+;; Number of choices of n items among a number of items; traps if there are more than 20,000.
 (func $choices (param $n i64) (param $among i64) (result i32)
   (local $found i64) (local $i i64)
   (if (i64.gt_u (local.get $n) (local.get $among)) (then (return (i32.const 0))))  ;; n below 0 too
@@ -398,7 +399,7 @@
       (br $next)))
   (i32.wrap_i64 (local.get $found)))
 
-;; Every choice of n items, in the order in which they stand; traps where there are more than 20,000.
+;; All choices of n items, in the order of the list; traps if there are more than 20,000.
 (func $subsets (param $n i64) (param $list i32) (result i32)
   (local $fresh i32) (local $into i32) (local $end i32) (local $size i32) (local $places i32) (local $place i32)
   (local $i i32) (local $subset i32) (local $most i32)
@@ -407,7 +408,7 @@
   (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
   (local.set $end (call $end_of (local.get $fresh)))
   (if (i32.eq (local.get $into) (local.get $end)) (then (return (local.get $fresh))))
-  ;; `places` has the positions of the present choice, before the choices so that these end the arena.
+  ;; `places` has the positions of the current choice. It is allocated first so that the choices end the arena.
   (local.set $size (i32.wrap_i64 (local.get $n)))
   (local.set $places (call $alloc (local.get $size)))
   (block $filled
@@ -422,7 +423,7 @@
       (i32.store (local.get $into) (local.get $subset))
       (local.set $into (i32.add (local.get $into) (i32.const 4)))
       (br_if $done (i32.eq (local.get $into) (local.get $end)))
-      ;; The last position that is not as far back as it can be goes on by one, and the others follow it.
+      ;; Advance the last position that is not at its maximum, and let the others follow it.
       (local.set $i (local.get $size))
       (local.set $most (i32.load (local.get $list)))
       (loop $back
@@ -438,7 +439,7 @@
       (br $next)))
   (local.get $fresh))
 
-;; Fresh list of the items at n positions, which lie one after another.
+;; New list of the items at n positions.
 (func $gathered (param $list i32) (param $places i32) (param $n i32) (result i32)
   (local $fresh i32) (local $into i32) (local $end i32)
   (local.set $fresh (call $new_list (local.get $n)))
@@ -456,9 +457,9 @@
   (local.get $fresh))
 
 
-;; Order. Keys are `width` numbers of 64 bits for each item, those of one item after another.
+;; Sorting. An item has `width` keys of 64 bits; the keys of consecutive items are consecutive.
 
-;; Lexicographic comparison of n numbers of 64 bits: -1, 0 or 1.
+;; Lexicographic comparison of n 64-bit numbers: -1, 0 or 1.
 (func $compare_keys (param $p i32) (param $q i32) (param $n i32) (result i32)
   (local $a i64) (local $b i64)
   (block $equal
@@ -500,7 +501,7 @@
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next))))
 
-;; Merge of two neighbouring sorted runs of positions, the first from `a` to `middle`, the second from there to `end`.
+;; Merge two adjacent sorted runs of positions: from `a` to `middle`, and from there to `end`.
 (func $merge (param $into i32) (param $a i32) (param $middle i32) (param $end i32) (param $keys i32) (param $width i32)
   (local $b i32) (local $bytes i32)
   (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
@@ -524,8 +525,7 @@
   (memory.copy (i32.add (local.get $into) (i32.sub (local.get $middle) (local.get $a)))
                (local.get $b) (i32.sub (local.get $end) (local.get $b))))
 
-;; Address of the positions 0 to n - 1 in the order of their keys, the earlier of two equal ones first. The caller gives
-;; back the arena.
+;; Address of the positions 0 to n - 1, stably sorted by their keys. The caller releases the arena.
 (func $order (param $n i32) (param $keys i32) (param $width i32) (result i32)
   (local $from i32) (local $into i32) (local $swap i32) (local $i i32) (local $run i32) (local $bytes i32)
   (local.set $bytes (i32.shl (local.get $n) (i32.const 2)))
@@ -567,11 +567,11 @@
     (br_if $longer (i32.lt_u (local.tee $run (i32.shl (local.get $run) (i32.const 1))) (local.get $bytes))))
   (local.get $from))
 
-;; Smaller of two sizes.
+;; Minimum of two unsigned numbers.
 (func $smaller (param $a i32) (param $b i32) (result i32)
   (select (local.get $a) (local.get $b) (i32.lt_u (local.get $a) (local.get $b))))
 
-;; Stable sort of a list by keys, which stand in the order of its items.
+;; Stable sort of a list by the keys of its items.
 (func $sort (param $list i32) (param $keys i32) (param $width i32) (result i32)
   (local $fresh i32) (local $n i32)
   (local.set $n (i32.load (local.get $list)))
@@ -580,14 +580,14 @@
                                   (call $order (local.get $n) (local.get $keys) (local.get $width)) (local.get $n))
                   (local.get $fresh)))
 
-;; Move the latest list to an earlier place of the arena, over scratch memory that is given back.
+;; Move the last list of the arena to an earlier address, which releases the scratch memory between.
 (func $to_front (param $list i32) (param $into i32) (result i32)
   (memory.copy (local.get $into) (local.get $list)
                (i32.sub (call $end_of (local.get $list)) (local.get $list)))
   (global.set $arena (call $end_of (local.get $into)))
   (local.get $into))
 
-;; Address of the items of a list as keys of one number. The caller gives back the arena.
+;; Address of the items of a list as keys of width 1. The caller releases the arena.
 (func $own_keys (param $list i32) (result i32)
   (local $keys i32) (local $into i32) (local $at i32) (local $end i32)
   (local.set $keys (call $alloc (i32.shl (i32.load (local.get $list)) (i32.const 1))))
@@ -603,7 +603,7 @@
       (br $next)))
   (local.get $keys))
 
-;; Items of a list in ascending order, each once.
+;; Items of a list in ascending order, without duplicates.
 (func $set_of (param $list i32) (result i32)
   (local $start i32) (local $fresh i32) (local $n i32) (local $at i32) (local $into i32) (local $end i32)
   (if (call $is_ascending (local.get $list)) (then (return (call $copy_list (local.get $list)))))
@@ -612,7 +612,7 @@
   (local.set $fresh
     (call $gathered (local.get $list)
                     (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)) (local.get $n)))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))  ;; the last item that is kept
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))  ;; the last unique item
   (local.set $at (local.get $into))
   (local.set $end (call $end_of (local.get $fresh)))
   (loop $next
@@ -623,7 +623,7 @@
   (i32.store (local.get $fresh) (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)))
   (call $to_front (local.get $fresh) (local.get $start)))
 
-;; Truth of each item of a list being below the next.
+;; True if a list is strictly ascending.
 (func $is_ascending (param $list i32) (result i32)
   (local $at i32) (local $end i32)
   (local.set $at (i32.add (local.get $list) (i32.const 8)))
@@ -637,7 +637,7 @@
       (br $next)))
   (i32.const 1))
 
-;; Items of a list without those that came before.
+;; Items of a list without duplicates, in the order of their first occurrence.
 (func $distinct (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $n i32) (local $item i32)
   (if (i32.gt_u (i32.load (local.get $list)) (i32.const 64))
@@ -658,13 +658,13 @@
   (global.set $arena (call $end_of (local.get $fresh)))
   (local.get $fresh))
 
-;; `$distinct` of a long list: sorted, an item equal to the one before it came before.
+;; `$distinct` of a long list, by sorting: an item equal to its predecessor is a duplicate.
 (func $distinct_of_many (param $list i32) (result i32)
   (local $fresh i32) (local $into i32) (local $repeats i32) (local $places i32) (local $n i32) (local $i i32)
   (local $place i32) (local $item i32) (local $before i32)
   (local.set $n (i32.load (local.get $list)))
   (local.set $fresh (call $new_list (local.get $n)))
-  (local.set $repeats (call $alloc (local.get $n)))  ;; by position, 1 where the item came before
+  (local.set $repeats (call $alloc (local.get $n)))  ;; by position, 1 for a duplicate
   (local.set $places (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)))
   (loop $next
     (local.set $place (i32.shl (i32.load (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))))
@@ -690,11 +690,11 @@
 
 ;; Bags over a kind with k members.
 
-;; Tokens of both bags.
+;; Sum of two bags.
 (func $bag_add (param $a i32) (param $b i32) (param $k i32) (result i32)
   (call $bag_sum (local.get $a) (local.get $b) (i64.const 1) (local.get $k)))
 
-;; Tokens of one bag without those of another; a count can go below 0.
+;; Difference of two bags; a count can be negative.
 (func $bag_subtract (param $a i32) (param $b i32) (param $k i32) (result i32)
   (call $bag_sum (local.get $a) (local.get $b) (i64.const -1) (local.get $k)))
 
@@ -727,7 +727,7 @@
   (call $clear_words (local.get $fresh) (local.get $k))
   (local.get $fresh))
 
-;; Bag with so many more of one kind.
+;; Bag with a number added to the count of one kind.
 (func $bag_with (param $bag i32) (param $number i64) (param $kind i32) (param $k i32) (result i32)
   (local $fresh i32)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -738,7 +738,7 @@
     (call $word (i64.add (i64.extend_i32_s (call $word (local.get $number))) (i64.load32_s (local.get $kind)))))
   (local.get $fresh))
 
-;; Bag with so many tokens of one kind.
+;; Bag with tokens of one kind only.
 (func $bag_single (param $number i64) (param $kind i32) (param $k i32) (result i32)
   (local $fresh i32)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -746,11 +746,11 @@
   (i32.store (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))) (call $word (local.get $number)))
   (local.get $fresh))
 
-;; Number of tokens of all kinds.
+;; Number of tokens in a bag.
 (func $bag_total (param $bag i32) (param $k i32) (result i64)
   (call $sum_of_words (local.get $bag) (local.get $k)))
 
-;; Tokens of all bags of a list.
+;; Sum of a list of bags.
 (func $sum_of_bags (param $list i32) (param $k i32) (result i32)
   (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
   (local.set $fresh (call $alloc (local.get $k)))
@@ -772,13 +772,13 @@
       (br $next)))
   (local.get $fresh))
 
-;; Rooms. A set of rooms is 64 bits. Kinds that the same rooms take are a group: its set of rooms and its tokens, 8
-;; bytes each. The greatest number of tokens that fit is a least cut: tokens stay outside where a set of groups has more
-;; tokens than there is capacity in all rooms that take any of these groups.
+;; Rooms. A set of rooms is 64 bits. Kinds that fit into the same rooms form a group: its set of rooms and its number of
+;; tokens, 8 bytes each. The maximum number of tokens that fit is a minimum cut: tokens overflow if a set of groups has
+;; more tokens than the total capacity of all rooms for any of these groups.
 
-;; Address after the last group; traps above 10 groups, as the kernel does, above 64 rooms and where a capacity is below
-;; 0. The groups begin at the arena's present end, and 160 bytes later is the set of rooms of each kind. The caller
-;; gives back the arena.
+;; End of the groups; traps above 10 groups, as the kernel does, above 64 rooms and for a negative capacity. The groups
+;; begin at the old end of the arena, followed after 160 bytes by the set of rooms of each kind. The caller releases the
+;; arena.
 (func $groups (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
   (local $first i32) (local $end i32) (local $sets i32) (local $room i32) (local $bit i64) (local $at i32)
   (local $list_end i32) (local $kind i32) (local $set i64) (local $group i32)
@@ -826,7 +826,7 @@
       (br $next)))
   (local.get $end))
 
-;; Address of the group with a set of rooms, or the end where there is none.
+;; Address of the group with a set of rooms, or the end if there is none.
 (func $group_of (param $set i64) (param $group i32) (param $end i32) (result i32)
   (block $found
     (loop $next
@@ -850,8 +850,8 @@
       (br $next)))
   (local.get $capacity))
 
-;; Least room left to a set of groups: some that have the rooms `set` and `left` room in these, and any of the groups up
-;; to `end`. A group without tokens is passed over, since it takes no room.
+;; Minimum of the remaining capacity over all sets of groups: those chosen so far, with the rooms `set` and `left`
+;; remaining in these, and any of the groups up to `end`. Groups without tokens are skipped.
 (func $least_left (param $rooms i32) (param $group i32) (param $end i32) (param $set i64) (param $left i64) (result i64)
   (local $without i64) (local $with i64) (local $more i64)
   (block $last
@@ -871,7 +871,7 @@
     (return (select (local.get $with) (local.get $without) (i64.lt_s (local.get $with) (local.get $without)))))
   (local.get $left))
 
-;; `$overflow` in any case.
+;; `$overflow` in the general case.
 (func $overflow_of_many (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32)
   (local.set $first (global.get $arena))
@@ -880,7 +880,7 @@
   (i64.sub (i64.const 0)
            (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))))
 
-;; `$space` in any case.
+;; `$space` in the general case.
 (func $space_of_many (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32) (local $set i64) (local $group i32) (local $tokens i64)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -890,7 +890,7 @@
   (local.set $set (i64.load offset=160 align=4 (i32.add (local.get $first) (i32.shl (local.get $kind) (i32.const 3)))))
   (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
   (local.set $tokens (i64.load offset=8 align=4 (local.get $group)))
-  (i64.store offset=8 align=4 (local.get $group) (i64.const 0))  ;; from here on the other groups
+  (i64.store offset=8 align=4 (local.get $group) (i64.const 0))  ;; from here on, tokens of the other groups only
   (if (i64.lt_s (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))
                 (i64.const 0))
     (then (return (i64.const 0))))
@@ -899,10 +899,10 @@
                       (i64.sub (call $capacity (local.get $rooms) (local.get $set)) (local.get $tokens))))
   (select (local.get $tokens) (i64.const 0) (i64.gt_s (local.get $tokens) (i64.const 0))))
 
-;; The common case: up to 8 kinds, up to 8 rooms, no count below 0. A set of kinds is a word then, and each room has two
-;; words: the set of the kinds that it takes, and its capacity.
+;; The common case: up to 8 kinds, up to 8 rooms, no negative count. A set of kinds is then a word, and a room two
+;; words: the set of its kinds, and its capacity.
 
-;; Kinds of which a bag has tokens, as a set; -1 outside the common case.
+;; Set of the kinds of which a bag has tokens; -1 outside the common case.
 (func $kinds_of (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
   (local $set i32) (local $bit i32) (local $count i32)
   (if (i32.or (i32.gt_u (local.get $k) (i32.const 8)) (i32.gt_u (i32.load (local.get $rooms)) (i32.const 8)))
@@ -920,7 +920,7 @@
       (br $next)))
   (local.get $set))
 
-;; Address of the two words of each room; traps where a capacity is below 0. The caller gives back the arena.
+;; Address of the two words of each room; traps for a negative capacity. The caller releases the arena.
 (func $room_sets (param $rooms i32) (param $k i32) (result i32)
   (local $first i32) (local $into i32) (local $end i32) (local $room i32) (local $at i32) (local $set i32)
   (local $kind i32)
@@ -949,8 +949,8 @@
       (br $next)))
   (local.get $first))
 
-;; Least room left to a set of kinds: that of `with`, if any, and any of `some`; -1 where some of the latter alone do
-;; not fit.
+;; Minimum of the remaining capacity over all sets of kinds: the one of `with`, if any, and any of `some`; -1 if some of
+;; the latter do not fit on their own.
 (func $least_of (param $bag i32) (param $rooms i32) (param $end i32) (param $some i32) (param $with i32) (result i64)
   (local $best i64) (local $left i64) (local $alone i64) (local $set i32) (local $kinds i32) (local $room i32)
   (local $count i64)
@@ -992,7 +992,7 @@
       (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $with)) (i32.const 2))))))))
   (local.get $best))
 
-;; Least number of tokens that stay outside when the rooms are filled as well as possible.
+;; Number of tokens that do not fit when the rooms are filled optimally.
 (func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32) (local $kinds i32)
   (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
@@ -1004,7 +1004,7 @@
   (i64.sub (i64.const 0)
            (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (i32.const 0))))
 
-;; Number of tokens of a kind that fit beside the bag; 0 where the bag itself does not fit.
+;; Number of tokens of a kind that fit in addition to the bag; 0 if the bag itself does not fit.
 (func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32) (local $kinds i32) (local $bit i32) (local $left i64)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -1020,10 +1020,10 @@
     (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
   (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
 
-;; Up to 6 kinds: the capacity of rooms for each set of kinds is a word of a list, by the set.
+;; Up to 6 kinds: a list has the capacity of rooms for each set of kinds.
 
-;; List of the capacity of all rooms that take any kind of a set, for each set; traps above 64 rooms, where a capacity
-;; is below 0, and where the sum of all does not fit into a word.
+;; List of the total capacity of rooms that take any kind of a set, by set; traps above 64 rooms, for a negative
+;; capacity, and if the total does not fit into a word.
 (func $capacities (param $rooms i32) (param $k i32) (result i32)
   (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
   (local $set i32) (local $capacity i64) (local $all i64)
@@ -1062,7 +1062,7 @@
       (br $next)))
   (local.get $list))
 
-;; Kinds of which a bag has tokens, as a set; -1 where a count is below 0.
+;; Set of the kinds of which a bag has tokens; -1 if a count is negative.
 (func $kinds_in (param $bag i32) (param $k i32) (result i32)
   (local $set i32) (local $count i32)
   (block $done
@@ -1075,7 +1075,7 @@
       (br $next)))
   (local.get $set))
 
-;; Tokens that a bag has of a set of kinds.
+;; Number of tokens of a set of kinds in a bag.
 (func $tokens_of (param $bag i32) (param $set i32) (result i64)
   (local $tokens i64)
   (block $done
@@ -1087,7 +1087,7 @@
       (br $next)))
   (local.get $tokens))
 
-;; `$overflow` with the list of `$capacities`; -1 where a count is below 0.
+;; `$overflow` with the list of `$capacities`; -1 if a count is negative.
 (func $overflow_within (param $bag i32) (param $list i32) (param $k i32) (result i64)
   (local $some i32) (local $set i32) (local $most i64) (local $over i64)
   (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
@@ -1104,7 +1104,7 @@
       (br $next)))
   (local.get $most))
 
-;; `$space` with the list of `$capacities`; -1 where a count is below 0.
+;; `$space` with the list of `$capacities`; -1 if a count is negative.
 (func $space_within (param $bag i32) (param $list i32) (param $kind i32) (param $k i32) (result i64)
   (local $some i32) (local $set i32) (local $with i32) (local $tokens i64) (local $left i64) (local $best i64)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
@@ -1131,12 +1131,12 @@
     (i64.sub (local.get $best) (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
   (select (local.get $best) (i64.const 0) (i64.gt_s (local.get $best) (i64.const 0))))
 
-;; All bags of `number` tokens of the given kinds that a bag holds, by the count of the first kind, then of the second.
-;; Traps above 64 kinds and above 100,000 words, as the kernel does.
+;; All bags of `number` tokens of the given kinds that are part of a bag, in the order of the count of the first kind,
+;; then of the second. Traps above 64 kinds and above 100,000 words, as the kernel does.
 (func $mixes (param $number i64) (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
   (local $some i32) (local $n i32) (local $left i32) (local $mix i32) (local $i i32) (local $first i32)
   (local $fresh i32) (local $tokens i64)
-  ;; `some` lists the kinds that the bag has, `left` by place what it has of the kinds from there on.
+  ;; `some` lists the kinds in the bag; `left` has, by position, the number of tokens of that kind and later ones.
   (local.set $some (call $held (call $distinct (local.get $kinds)) (local.get $bag) (local.get $k)))
   (local.set $n (i32.load (local.get $some)))
   (if (i32.gt_u (local.get $n) (i32.const 64)) (then (unreachable)))
@@ -1158,7 +1158,7 @@
   (local.set $first (global.get $arena))
   (call $mixes_from (local.get $number) (i32.add (local.get $some) (i32.const 4)) (call $end_of (local.get $some))
                     (local.get $left) (local.get $bag) (local.get $mix) (local.get $k) (local.get $first))
-  ;; The list of the addresses of all bags that lie between `first` and the arena's end.
+  ;; List of the addresses of all bags between `first` and the end of the arena.
   (local.set $n (i32.div_u (i32.sub (global.get $arena) (local.get $first)) (i32.shl (local.get $k) (i32.const 2))))
   (local.set $fresh (call $alloc (i32.add (local.get $n) (i32.const 1))))
   (i32.store (local.get $fresh) (local.get $n))
@@ -1170,7 +1170,7 @@
     (br_if $next (i32.ne (local.get $first) (local.get $fresh))))
   (local.get $fresh))
 
-;; Kinds of a list of which a bag has tokens.
+;; Kinds of a list that are in a bag.
 (func $held (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $into i32) (local $kind i32)
   (local.set $fresh (call $new_list (i32.load (local.get $kinds))))
@@ -1191,7 +1191,8 @@
              (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
   (local.get $fresh))
 
-;; Append all mixes of `rest` tokens of the kinds from one address to another to what `mix` has of the kinds before.
+;; Append all mixes of `rest` tokens of the kinds from `kinds` to `end`, combined with the tokens of earlier kinds in
+;; `mix`.
 (func $mixes_from (param $rest i64) (param $kinds i32) (param $end i32) (param $left i32) (param $bag i32)
                   (param $mix i32) (param $k i32) (param $first i32)
   (local $kind i32) (local $count i64) (local $most i64)
@@ -1216,7 +1217,7 @@
 
 ;; Tracks. A track is k addresses of rows. A row is its capacity c, then c + 1 sums of its first prices, then c prices.
 
-;; Number of free positions beside `count` tokens of a kind; traps where the row does not hold so many.
+;; Number of free positions next to `count` tokens of a kind; traps if the row has fewer positions than tokens.
 (func $track_vacancy (param $track i32) (param $kind i32) (param $count i64) (result i64)
   (local $capacity i64)
   (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
@@ -1225,7 +1226,7 @@
   (if (i64.gt_u (local.get $count) (local.get $capacity)) (then (unreachable)))
   (i64.sub (local.get $capacity) (local.get $count)))
 
-;; Price of the wanted tokens, the cheapest of each kind; traps where more are wanted than present.
+;; Price of tokens, the cheapest of each kind first; traps if there are too few.
 (func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
   (local $price i64) (local $row i32) (local $count i32) (local $number i32)
   (block $done
@@ -1237,7 +1238,7 @@
       (if (i32.or (i32.gt_u (local.get $count) (i32.load (local.get $row)))
                   (i32.gt_u (local.get $number) (local.get $count)))
         (then (unreachable)))
-      ;; The sum up to the first token that is there.
+      ;; Sum of the prices before the first token.
       (local.set $row
         (i32.add (local.get $row) (i32.shl (i32.sub (i32.load (local.get $row)) (local.get $count)) (i32.const 2))))
       (local.set $price
@@ -1252,7 +1253,7 @@
       (br $next)))
   (local.get $price))
 
-;; Price at each position of a row, ascending.
+;; Price of each position of a row, ascending.
 (func $track_prices (param $track i32) (param $kind i32) (result i32)
   (local $row i32)
   (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
@@ -1269,11 +1270,11 @@
 ;;   $graph_cache      address of the cache of distances, described at `$distance`
 ;;   $graph_slots      number of slots of the cache, 1 or more
 ;;
-;; Links are n + 1 words, the number of entries before those of each node, and then the entries. An entry is two words:
-;; the other node, the index of the length. The entries of a node are ascending. `lengths` is the address of a word for
-;; each index. `within` lists the nodes that a way may use, at its ends too; 0 allows all.
+;; Links are n + 1 words, the index of the first entry of each node and the number of entries, followed by the entries.
+;; An entry is two words: the other node, and the index of the length. The entries of a node are ascending. `lengths` is
+;; the address of a word for each index. `within` lists the nodes that a path may use, including its ends; 0 allows all.
 
-;; Trap where the graph is too large for a search or the length of a link is below 0.
+;; Trap if the graph is too large for a search or a link has a negative length.
 (func $check_lengths (param $lengths i32)
   (local $at i32) (local $end i32)
   (if (i32.gt_u (global.get $graph_nodes) (i32.const 65535)) (then (unreachable)))
@@ -1290,17 +1291,17 @@
 (func $length (param $lengths i32) (param $entry i32) (result i32)
   (i32.load (i32.add (local.get $lengths) (i32.shl (i32.load offset=4 (local.get $entry)) (i32.const 2)))))
 
-;; Address of the first entry of a node, or of the end for node n.
+;; Address of the first entry of a node; for node n, the end.
 (func $entries (param $links i32) (param $node i32) (result i32)
   (i32.add
     (i32.add (local.get $links) (i32.shl (i32.add (global.get $graph_nodes) (i32.const 1)) (i32.const 2)))
     (i32.shl (i32.load (i32.add (local.get $links) (i32.shl (local.get $node) (i32.const 2)))) (i32.const 3))))
 
-;; Trap where a word is no node.
+;; Trap if a word is not a node.
 (func $check_node (param $node i32)
   (if (i32.ge_u (local.get $node) (global.get $graph_nodes)) (then (unreachable))))
 
-;; Put a key onto a heap, the least on top, that has so many.
+;; Push a key onto a heap of `count` keys, with the smallest on top.
 (func $heap_push (param $heap i32) (param $count i32) (param $key i64)
   (local $above i32) (local $other i64)
   (block $done
@@ -1315,7 +1316,7 @@
       (br $up)))
   (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $key)))
 
-;; Replace the top of a heap by its last key; the heap has so many keys without that one.
+;; Replace the top of a heap by its last key, which is removed; `count` is the new number of keys.
 (func $heap_pop (param $heap i32) (param $count i32)
   (local $key i64) (local $other i64) (local $next i64) (local $place i32) (local $below i32)
   (local.set $key (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3)))))
@@ -1338,9 +1339,9 @@
       (br $down)))
   (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $place) (i32.const 3))) (local.get $key)))
 
-;; Dijkstra's algorithm from one node. A way is 64 bits: its length plus 1 above 16 bits with its number of links, so
-;; that the better of two ways is the smaller. `ways` gets the best way to each node: 0 where the node may not be
-;; entered, -1 where no way leads. Traps where a length does not fit into a word.
+;; Dijkstra's algorithm from one node. A path is encoded in 64 bits: its length plus 1, then 16 bits with its number of
+;; links, so that the better of two paths is the smaller number. `ways` gets the best path to each node: 0 if the node
+;; is not allowed, -1 if it is unreachable. Traps if a length does not fit into a word.
 (func $search (param $origin i32) (param $within i32) (param $links i32) (param $lengths i32) (param $ways i32)
   (local $heap i32) (local $count i32) (local $key i64) (local $way i64) (local $next i64) (local $node i32)
   (local $other i32) (local $at i32) (local $end i32)
@@ -1348,7 +1349,7 @@
   (local.set $other (i32.add (local.get $ways) (i32.shl (local.get $origin) (i32.const 3))))
   (if (i64.eqz (i64.load align=4 (local.get $other))) (then (return)))
   (i64.store align=4 (local.get $other) (i64.const 0x10000))
-  ;; Each entry of a link puts one key onto the heap at most: a way above 16 bits with its last node.
+  ;; An entry pushes at most one key onto the heap: a path, then 16 bits with its last node.
   (local.set $heap
     (call $alloc (i32.add (i32.const 4)
                           (i32.shl (i32.load (i32.add (local.get $links)
@@ -1390,7 +1391,7 @@
       (br $settle)))
   (global.set $arena (local.get $heap)))
 
-;; Fill `ways` with -1 for the nodes that may be entered, 0 for the others.
+;; Fill `ways` with -1 for allowed nodes, 0 for others.
 (func $allow (param $within i32) (param $ways i32)
   (local $at i32) (local $end i32)
   (memory.fill (local.get $ways) (select (i32.const 0) (i32.const 255) (local.get $within))
@@ -1406,8 +1407,8 @@
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next))))
 
-;; Nodes of the cheapest way from a start to the goal; 0 where no way leads. Equally cheap ways are told apart by their
-;; number of links, then by the number of the first node, the second, and so on.
+;; Nodes of the cheapest path from a start to the goal; 0 if there is none. Ties are broken by the number of links, then
+;; by the number of the first node, the second, and so on.
 (func $path (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
   (local $fresh i32) (local $into i32) (local $ways i32) (local $at i32) (local $end i32) (local $node i32)
   (local $way i64) (local $best i64) (local $key i64)
@@ -1444,7 +1445,7 @@
       (local.set $into (i32.add (local.get $into) (i32.const 4)))
       (i32.store (local.get $into) (local.get $node))
       (br_if $there (i64.eqz (i64.and (local.get $way) (i64.const 0xFFFF))))
-      ;; The first entry that leads on along a best way.
+      ;; First entry that continues along a best path.
       (local.set $at (call $entries (global.get $graph_adjacent) (local.get $node)))
       (loop $look
         (local.set $node (i32.load (local.get $at)))
@@ -1452,7 +1453,7 @@
           (i64.sub (i64.sub (local.get $way) (i64.const 1))
                    (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at))) (i64.const 16))))
         (local.set $at (i32.add (local.get $at) (i32.const 8)))
-        (br_if $look (i64.eqz (local.get $key)))  ;; would be the way of a node that may not be entered
+        (br_if $look (i64.eqz (local.get $key)))  ;; the encoding of a node that is not allowed
         (br_if $look
           (i64.ne (local.get $key)
                   (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))))
@@ -1462,20 +1463,19 @@
   (global.set $arena (i32.add (local.get $into) (i32.const 4)))
   (local.get $fresh))
 
-;; Cache of distances. All its words are 0 at first. A slot holds what is known for one `lengths` and the nodes of one
-;; `within`. Lengths are told apart by their address: the words there must not change, unless all words of the cache are
-;; made 0. `graph_cache_words` in runtime.py gives the size of a slot. The words of a slot:
+;; Cache of distances, initially zero. A slot is for one `lengths` and the nodes of one `within`. The key is the address
+;; of the lengths: words there must not change unless the cache is cleared. `graph_cache_words` in runtime.py returns
+;; the size of a slot. The words of a slot:
 ;;
-;;   0           in the first slot: address of the slot that was used last, or 0
-;;   1           in the first slot: number of the slot that is overwritten next
-;;   2           address of the lengths, or 0 where the slot is free
-;;   3           number of nodes of `within`, or -1 where it is 0
+;;   0           in the first slot: address of the last used slot, or 0
+;;   1           in the first slot: number of the slot to overwrite next
+;;   2           address of the lengths, or 0 if the slot is free
+;;   3           number of nodes of `within`, or -1 if that is 0
 ;;   4           n words: the nodes of `within`, in their order there
-;;   4 + n       n words: address of the row of each start, or 0 where it is not known
-;;   4 + 2 n     n rows of n ways, two words each, as `$search` gives them
+;;   4 + n       n words: address of the row of each start, or 0 if it has not been computed
+;;   4 + 2 n     n rows of n paths, two words each, as `$search` encodes them
 
-;; Least sum of lengths of a way from any start to the goal; none where no way leads. Starts outside `within` are passed
-;; over.
+;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
   (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
   (local $far i64) (local $nearest i64) (local $nodes i32)
@@ -1494,13 +1494,13 @@
       (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
       (if (i32.eqz (local.get $row))
         (then
-          ;; Where all ways can be gone back, the row of the goal does for all starts.
+          ;; If the graph is undirected, the row of the goal is enough for all starts.
           (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
             (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
                                                (local.get $within) (local.get $lengths)))))
           (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
                                           (local.get $lengths)))))
-      ;; 0 becomes the greatest number without sign.
+      ;; 0 becomes the largest unsigned number.
       (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
       (local.set $nearest (select (local.get $far) (local.get $nearest)
                                   (i64.lt_u (local.get $far) (local.get $nearest))))
@@ -1510,7 +1510,7 @@
           (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s (local.get $nearest) (i64.const 0))))
 
-;; `$distance` by the ways from the goal.
+;; `$distance` from the row of the goal.
 (func $distance_back (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
   (local $row i32) (local $at i32) (local $end i32) (local $far i64) (local $nearest i64)
   (local.set $row (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths)))
@@ -1532,13 +1532,13 @@
           (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s (local.get $nearest) (i64.const 0))))
 
-;; List of `$distance` to each node.
+;; List of `$distance` to every node.
 (func $nearest (param $starts i32) (param $within i32) (param $lengths i32) (result i32)
   (local $list i32) (local $at i32) (local $end i32) (local $start i32) (local $rows i32) (local $row i32)
   (local $into i32) (local $last i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
   (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
-  ;; Four nodes at a time: behind the list there is room for three more.
+  ;; Four nodes at a time: the list is followed by room for three more.
   (local.set $list (call $alloc (i32.add (local.get $nodes) (i32.const 5))))
   (i32.store (local.get $list) (local.get $nodes))
   (local.set $last (i32.add (local.get $list) (i32.shl (local.get $nodes) (i32.const 2))))
@@ -1564,7 +1564,7 @@
       (block $merged
         (loop $next
           (br_if $merged (i32.ge_u (local.get $into) (local.get $last)))
-          ;; The distance plus 1 lies in bits 16 to 47 of a way; that of no way becomes the greatest without sign.
+          ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
           (v128.store offset=4 align=4 (local.get $into)
             (i32x4.min_u (v128.load offset=4 align=4 (local.get $into))
               (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
@@ -1585,7 +1585,7 @@
     (then (local.set $slot (call $slot_of (local.get $within) (local.get $lengths)))))
   (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (global.get $graph_nodes) (i32.const 2))))
 
-;; Address of the best ways from a node to each other.
+;; Address of the best paths from a node to every other.
 (func $ways_from (param $start i32) (param $within i32) (param $lengths i32) (result i32)
   (local $rows i32) (local $row i32)
   (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
@@ -1593,7 +1593,7 @@
   (if (local.get $row) (then (return (local.get $row))))
   (call $fill_row (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths)))
 
-;; Truth of a slot holding what is known for these nodes and lengths.
+;; True if a slot is for these nodes and lengths.
 (func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
   (local $n i32)
   (if (i32.eqz (local.get $slot)) (then (return (i32.const 0))))
@@ -1604,7 +1604,7 @@
   (call $equal_words (i32.add (local.get $slot) (i32.const 16)) (i32.add (local.get $within) (i32.const 4))
                      (local.get $n)))
 
-;; Address of the slot for these nodes and lengths, which becomes the one used last; overwrites one where none is there.
+;; Find the slot for these nodes and lengths, or overwrite one; it becomes the last used slot.
 (func $slot_of (param $within i32) (param $lengths i32) (result i32)
   (local $slot i32) (local $end i32) (local $bytes i32) (local $n i32) (local $cache i32)
   (local.set $cache (global.get $graph_cache))
@@ -1630,7 +1630,7 @@
              (i32.rem_u (i32.add (local.get $n) (i32.const 1)) (global.get $graph_slots)))
   (local.get $slot))
 
-;; Make a slot that of these nodes and lengths, without any row. Traps where nodes repeat so often that they do not fit.
+;; Initialise a slot for these nodes and lengths, without rows. Traps if duplicate nodes make the list too long.
 (func $clear_slot (param $slot i32) (param $within i32) (param $lengths i32)
   (local $n i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
@@ -1646,7 +1646,7 @@
   (i32.store offset=12 (local.get $slot) (local.get $n))
   (i32.store offset=8 (local.get $slot) (local.get $lengths)))
 
-;; Work out the row of a start, given the addresses of the slot's rows; return its address.
+;; Compute the row of a start, given the addresses of the slot's rows; return its address.
 (func $fill_row (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
   (local $row i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
@@ -1658,7 +1658,7 @@
   (i32.store (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2))) (local.get $row))
   (local.get $row))
 
-;; Truth of the nodes hanging together by links among themselves, whichever way these lead.
+;; True if the nodes are connected by links among themselves, in either direction.
 (func $connected (param $nodes i32) (result i32)
   (local $marks i32) (local $queue i32) (local $head i32) (local $tail i32) (local $at i32) (local $end i32)
   (local $left i32) (local $mark i32)
@@ -1669,7 +1669,7 @@
   (memory.fill (local.get $marks) (i32.const 0) (i32.shl (global.get $graph_nodes) (i32.const 2)))
   (local.set $at (i32.add (local.get $nodes) (i32.const 4)))
   (local.set $end (call $end_of (local.get $nodes)))
-  (loop $next  ;; mark the nodes that are to be reached, and count them
+  (loop $next  ;; mark and count the nodes to reach
     (call $check_node (i32.load (local.get $at)))
     (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
     (local.set $left (i32.add (local.get $left) (i32.eqz (i32.load (local.get $mark)))))
@@ -1688,7 +1688,7 @@
     (br_if $next (i32.ne (local.tee $head (i32.add (local.get $head) (i32.const 4))) (local.get $tail))))
   (i32.eq (i32.shr_u (i32.sub (local.get $tail) (local.get $queue)) (i32.const 2)) (local.get $left)))
 
-;; Append the marked nodes that a node's links lead to, which lose their marks, to a queue; return its new end.
+;; Append the marked neighbours of a node to a queue and clear their marks; return the new end of the queue.
 (func $spread (param $links i32) (param $node i32) (param $marks i32) (param $tail i32) (result i32)
   (local $at i32) (local $end i32) (local $mark i32)
   (local.set $at (call $entries (local.get $links) (local.get $node)))
@@ -1705,7 +1705,7 @@
       (br $next)))
   (local.get $tail))
 
-;; Forgets all distances that are known.
+;; Clear the cache of distances.
 (func $forget_ways
   (local $slot i32) (local $left i32)
   (local.set $slot (global.get $graph_cache))

@@ -1,8 +1,8 @@
-"""Calls of short functions of the runtime become their bodies, in WebAssembly text.
+"""Inlining of short functions of the runtime, on WebAssembly text.
 
-A short function has no loop and calls nothing but short functions and long ones. In the folded form of the text a call
-is an expression, and so is a block: ``(call $f a b)`` becomes a block that sets locals for the parameters and then does
-what ``$f`` does; where ``$f`` returns, control goes to the end of the block.
+A short function has no loop and calls only short functions, which are inlined first, and long ones. In the folded text
+format a call is an expression, and so is a block: ``(call $f a b)`` becomes a block that sets locals for the parameters
+and then has the body of ``$f``; a return becomes a branch to the end of the block.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Inliner", "inliner"]
 Tree = str | list["Tree"]
 
 SHORT = 250
-"""A function of so many words and parentheses, after its own calls were inlined, is short."""
+"""Maximum size of a short function in words and parentheses, after inlining."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
 
@@ -32,7 +32,7 @@ class Short:
 
 
 class Inliner:
-    """Inlines the short functions of one text: in the text itself, and in functions that call them."""
+    """Inlines the short functions of a text: in the text itself, and in functions that call them."""
 
     def __init__(self, text: str) -> None:
         self._functions = {tree[1]: tree for tree in _parsed(text) if isinstance(tree, list) and tree[0] == "func"}
@@ -61,7 +61,8 @@ class Inliner:
             self._short[name] = short
 
     def call(self, name: str, arguments: list[str], local: Callable[[str, str], str]) -> str | None:
-        """The text of a call of a short function; ``local`` makes a local of a type, given a name to begin with."""
+        """Return the text of an inlined call, or None if the function is not short. ``local`` makes a local of a type;
+        its first argument is a prefix of the name."""
         short = self._short.get(f"${name}")
         if short is None:
             return None
@@ -70,7 +71,7 @@ class Inliner:
 
 
 class _Expansion:
-    """Inlines calls in one function; new locals and labels are different in each call."""
+    """Inlines calls in one function. Each call gets new locals and labels."""
 
     def __init__(self, short: dict[str, Short], local: Callable[[str, str], str] | None = None) -> None:
         self._short, self._local = short, local
@@ -123,12 +124,12 @@ def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short 
     parts = [part for part in (*head, *extra) if isinstance(part, list)]
     if _size(body) > SHORT or _has(body, ("loop",)) or any(part[0] == "export" for part in parts):
         return None
-    found: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
+    declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
     for part in parts:
-        if part[0] in found:
-            found[str(part[0])].append((str(part[1]), str(part[2])))
+        if part[0] in declarations:
+            declarations[str(part[0])].append((str(part[1]), str(part[2])))
     result = next((str(part[1]) for part in parts if part[0] == "result"), "")
-    return Short(found["param"], found["local"], result, body)
+    return Short(declarations["param"], declarations["local"], result, body)
 
 
 def _is_head(tree: Tree) -> bool:
@@ -172,5 +173,5 @@ def _written(tree: Tree) -> str:
 
 @cache
 def inliner(text: str) -> Inliner:
-    """The inliner of a text; it takes some time to make."""
+    """Return the inliner of a text. It is cached, since parsing takes time."""
     return Inliner(text)

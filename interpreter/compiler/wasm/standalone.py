@@ -1,4 +1,4 @@
-"""A module that plays without the interpreter: the module of a table with the interface of ``docs/wasm.md``."""
+"""Modules that play without the interpreter: the module of a table with the interface of ``docs/wasm.md``."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from interpreter.compiler.wasm.runtime import written
 __all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
 
 EXPORTS = {
-    "new_game": ("(seed: i64)", "begins a game and goes to its first decision"),
-    "decision": ("() -> i32", "the number of the decision at hand; -1: the game is over"),
-    "actor": ("() -> i32", "the seat that decides"),
-    "count": ("() -> i32", "lists the options of the decision at hand and gives how many there are"),
-    "choose": ("(option: i32)", "goes on with the option at an address, to the next decision"),
-    "undo": ("() -> i32", "takes the last choice back; 0: none is kept"),
-    "bot": ("(policy: i32) -> i32", "the address of the option that a policy chooses for the seat that decides"),
-    "seat_bot": ("(seat: i32, policy: i32, seed: i64, stream: i64)", "gives a seat a policy, for `play`"),
-    "play": ("(decisions: i32) -> i32", "lets the bots of the seats make so many choices; gives how many they made"),
-    "view": ("(seat: i32) -> i32", "the address of the cells as a seat sees them"),
-    "digest": ("() -> i64", "the FNV-1a hash of all cells and frames"),
-    "forget": ("()", "drops all answers that the module remembers; needed after the state was written from outside"),
-    "over": ("() -> i32", "1 where the game is over"),
-    "place": ("(seat: i32) -> i32", "the place of a seat as the game stands; 0: it does not count"),
-    "key": ("(seat: i32, key: i32) -> i64", "a key of the ranking of a seat"),
+    "new_game": ("(seed: i64)", "starts a game and runs it to its first decision"),
+    "decision": ("() -> i32", "returns the number of the pending decision, or -1 if the game is over"),
+    "actor": ("() -> i32", "returns the seat that decides"),
+    "count": ("() -> i32", "writes the list of legal options and returns their number"),
+    "choose": ("(option: i32)", "applies the option at an address and runs to the next decision"),
+    "undo": ("() -> i32", "undoes the last choice; returns 0 if no state is saved"),
+    "bot": ("(policy: i32) -> i32", "returns the address of the option that a policy prefers"),
+    "seat_bot": ("(seat: i32, policy: i32, seed: i64, stream: i64)", "assigns a policy to a seat for `play`"),
+    "play": ("(decisions: i32) -> i32", "lets the bots make up to this many choices; returns their number"),
+    "view": ("(seat: i32) -> i32", "copies the cells that a seat may see; returns the address of the copy"),
+    "digest": ("() -> i64", "returns the FNV-1a hash of all cells and frames"),
+    "forget": ("()", "drops all memoised results; needed after you write the state yourself"),
+    "over": ("() -> i32", "returns 1 if the game is over"),
+    "place": ("(seat: i32) -> i32", "returns the current place of a seat, or 0 if it does not count"),
+    "key": ("(seat: i32, key: i32) -> i64", "returns a ranking key of a seat"),
 }
-"""What a module exports beside its ``memory``, with parameters and result, and what it is for."""
+"""Exports of a module besides its ``memory``: signature and purpose."""
 UNDO_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class StandaloneModule:
-    """The text of a module, and where things lie in its memory. ``undo``: how many choices can be taken back."""
+    """Text and memory plan of a standalone module. ``undo``: maximum number of choices that can be undone."""
 
     text: str
     plan: Plan
@@ -47,7 +47,7 @@ class StandaloneModule:
 
 
 def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams: Sequence[int]) -> StandaloneModule:
-    """The module. ``streams``: for each seat the hash of the name of the stream from which its bot draws."""
+    """Build the module. ``streams`` has for each seat the hash of the name of its bot's stream."""
     memory = builder.memory
     faces = Standalone(builder)
     own = dict(faces.functions())

@@ -1,40 +1,40 @@
-;; Begins a game: the seed, the streams of the bots, nothing to take back.
+;; Start a game: the seed, the streams of the bots, no undo states.
 (func (export "new_game") (param $seed i64)
   (i32.store (i32.const {undone}) (i32.const 0))
 {seated}
   (call $begin (local.get $seed)))
 
-;; Puts a kind of bot on a seat, with the stream of a seed and the hash of a name.
+;; Put a kind of bot on a seat, with the stream of a seed and the hash of a name.
 (func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
   (call $seat (local.get $seat) (local.get $kind) (call $start (local.get $seed) (local.get $hash))))
 
-;; The decision at hand; -1: none, the game is over.
+;; Current decision; -1 if the game is over.
 (func (export "decision") (result i32)
   (i32.load (i32.const {asked})))
 
-;; The seat that decides.
+;; Seat that decides.
 (func (export "actor") (result i32)
   (global.set $arena (global.get $arena_start))
   (global.set $fuel (i32.const {fuel}))
   (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
 
-;; Lists the options and counts them.
+;; List and count the legal options.
 (func (export "count") (result i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (return (i32.const 0))))
   (i32.div_u (i32.sub (call $list) (global.get $options))
     (i32.load (i32.add (i32.const {strides}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
 
-;; Keeps the state and goes on with an option.
+;; Save the state and apply an option.
 (func (export "choose") (param $option i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
   (call $keep)
   (call $choose (local.get $option)))
 
-;; Goes back to the state before the last choice.
+;; Undo the last choice.
 (func (export "undo") (result i32)
   (call $take_back))
 
-;; The option that a policy chooses.
+;; Option that a policy chooses.
 (func (export "bot") (param $policy i32) (result i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
   (global.set $arena (global.get $arena_start))
@@ -42,7 +42,7 @@
   (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
     (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $policy) (i32.const {stretches})))))
 
-;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
+;; Let the bots play up to `limit` decisions, or to the end of the game; return the number of decisions.
 (func (export "play") (param $limit i32) (result i32)
   (local $asked i32) (local $count i32)
   (block $over
@@ -60,14 +60,14 @@
       (br $next)))
   (local.get $count))
 
-;; The cells as a seat may see them.
+;; View of a seat: the cells that it may see.
 (func (export "view") (param $seat i32) (result i32)
   (memory.fill (i32.const {buffer}) (i32.const 0) (i32.const {cells}))
   (memory.fill (i32.const {mask}) (i32.const 0) (i32.const {masks}))
   (call $seen (local.get $seat))
   (i32.const {buffer}))
 
-;; FNV-1a over the words of all that counts.
+;; FNV-1a hash of the live words of the state.
 (func (export "digest") (result i64)
   (local $hash i64) (local $at i32) (local $end i32)
   (memory.fill (i32.const {buffer}) (i32.const 0)

@@ -1,4 +1,4 @@
-;; Drops the answers that follow from a cell, which changed.
+;; Invalidate the memoised results that depend on a cell, which has changed.
 (func $touched (param $cell i32)
   (local $at i32) (local $mask i64)
   (local.set $at (i32.add (i32.const {table}) (i32.shl (local.get $cell) (i32.const 5))))
@@ -11,7 +11,7 @@
   (if (i64.eqz (local.get $mask)) (then (return)))
 {rows})
 
-;; Drops the answers that follow from the cell of a place, where a piece came or went.
+;; Invalidate the memoised results that depend on the cell of a place, which a piece entered or left.
 (func $touched_piece (param $cell i32) (param $piece i32)
   (local $at i32)
   (call $touched (local.get $cell))
@@ -19,7 +19,7 @@
     (i32.load (i32.add (i32.const {owners}) (i32.shl (local.get $piece) (i32.const 2)))) (i32.const 3))))
   (i64.store (local.get $at) (i64.or (i64.load (local.get $at)) (i64.const {own_piece}))))
 
-;; Drops all answers that follow from cells: the state is another one.
+;; Invalidate all memoised results that depend on cells, after the state was replaced.
 (func $forget (export "forget")
   (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes}))
   (memory.fill (i32.const {parts}) (i32.const 255) (i32.const {parts_bytes})))

@@ -1,4 +1,4 @@
-"""What a machine and its module tell each other: options, turns, policies, and the store of modules."""
+"""Types that a machine shares with its module: turns, policies, and the cache of modules."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 __all__ = ["Keeper", "Peeks", "Player", "Turn", "kept_as"]
 
 Peeks = Callable[[str], Sequence[str] | None]
-"""For the name of a decision the groups of cells by which a policy may see what its seat may not: see
-:meth:`interpreter.compiler.build.policy_functions.Policies.choosing`."""
+"""Function from a decision to the groups of cells through which a policy might read hidden information.
+
+The module traps if a card in them is hidden from the policy's seat, and always if the result is None: see
+:meth:`interpreter.compiler.build.policy_functions.Policies.choosing`.
+"""
 
 
 def kept_as(players: Iterable[str]) -> str:
-    """The name under which a module with such policies is kept."""
+    """Return the cache key of a module with these policies."""
     return "module " + ", ".join(sorted(players))
 
 
 class Keeper(Protocol):
-    """Keeps modules of one table between runs."""
+    """Cache for modules of one table."""
 
     def has(self, what: str) -> bool: ...
 
@@ -35,20 +38,23 @@ class Keeper(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """Position of a game: the stretch that asks, the seat that decides and, if its bot was asked ahead, what that chose
-    and how many numbers it drew. Equal reports of a module are one object."""
+    """Position of a game: the stretch that asks and the seat that decides.
+
+    If the seat's bot was asked ahead, ``code`` is its choice and ``drawn`` the number of random numbers it drew. Equal
+    reports of a module are one object.
+    """
 
     index: int
     seat: int
     code: Code | None = field(default=None, repr=False)
     drawn: int = field(default=0, repr=False)
     option: Any = field(default=None, repr=False)
-    """What the choice is called outside, as soon as somebody has called it so."""
+    """Cache of the public form of the choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A policy as a module holds it. ``peeks`` say what it may not look at; without them it may look at all."""
+    """A policy in a module. ``peeks`` finds reads of hidden information, which trap; None: all reads are allowed."""
 
     policy: Policy | None
     key: str

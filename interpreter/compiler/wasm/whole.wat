@@ -1,9 +1,9 @@
-;; Whole games: bots on all seats, numbers that are measured, and what they come to.
+;; Whole games: bots on all seats, measurements and their sums.
 ;;
-;; What is told of a game is a row in `rows`. A number is a key and a value, 16 bytes in `records`, those of the last game.
-;; Sums are what many games come to: an entry of 64 bytes for each key of what is counted, with the value in the game that
-;; was played last and that game's number, then how often it was met, how many numbers there were, what they come to, and
-;; the least and the greatest of them. Entries are found by a table of hashes.
+;; The result of a game is a row in `rows`. A record is a key and a value, 16 bytes; `records` has those of the last
+;; game. A sum aggregates many games: an entry of 64 bytes for each key, with the key, the value in the game that
+;; updated it last and that game's number, the number of additions, the number of values other than none, their total,
+;; minimum and maximum. A hash table finds entries.
 
 (global $measuring (mut i32) (i32.const 0))
 (global $records_end (mut i32) (i32.const {records}))
@@ -25,7 +25,7 @@
   (i64.store (global.get $ranked_end) (local.get $value))
   (global.set $ranked_end (i32.add (global.get $ranked_end) (i32.const 8))))
 
-;; Whether the keys of a seat are greater than those of another one.
+;; True if the ranking keys of a seat are greater than those of another.
 (func $ranks_above (param $seat i32) (param $other i32) (result i32)
   (local $left i32)
   (local.set $seat (i32.add (global.get $row)
@@ -44,7 +44,7 @@
       (br $next)))
   (i32.const 0))
 
-;; Gives each seat that counts its place, the others 0; tells the winners, a bit for each.
+;; Write the place of each seat that counts, 0 for others; return the winners as bits.
 (func $place (result i64)
   (local $seat i32) (local $other i32) (local $place i32) (local $winners i64)
   (loop $seats
@@ -73,7 +73,7 @@
   (memory.fill (i32.const {slots}) (i32.const 0) (i32.const {slots_bytes}))
   (global.set $known (i32.const 0)))
 
-;; The entry of a key: there is room for it.
+;; Entry of a key, added if it is new. There must be room.
 (func $entry (param $key i64) (result i32)
   (local $place i32) (local $slot i32) (local $entry i32)
   (local.set $place (i32.wrap_i64 (i64.shr_u (i64.mul (local.get $key) (i64.const 0x9E3779B97F4A7C15))
@@ -96,7 +96,7 @@
     (br $next))
   (unreachable))
 
-;; Adds a value to an entry: none is no number.
+;; Add a value to an entry; none is counted, but is not a number.
 (func $add (param $entry i32) (param $value i64)
   (i64.store offset=24 (local.get $entry) (i64.add (i64.load offset=24 (local.get $entry)) (i64.const 1)))
   (if (i64.eq (local.get $value) (i64.const {none})) (then (return)))
@@ -107,7 +107,7 @@
   (if (i64.gt_s (local.get $value) (i64.load offset=56 (local.get $entry)))
     (then (i64.store offset=56 (local.get $entry) (local.get $value)))))
 
-;; Remembers the last value of this game under a key, or all together: none adds nothing.
+;; Store the last value of this game under a key, or the total if the measure sums; none adds nothing to a total.
 (func $tally (param $key i64) (param $value i64) (param $sums i32)
   (local $entry i32)
   (local.set $entry (call $entry (local.get $key)))
@@ -124,11 +124,11 @@
       (local.set $value (i64.add (local.get $value) (i64.load offset=8 (local.get $entry))))))
   (i64.store offset=8 (local.get $entry) (local.get $value)))
 
-;; Adds the records of a game to the sums; gives 0 where there may be no room for them.
+;; Add the records of a game to the sums; return 0 if there may be no room for them.
 (func $sum_up (param $winners i64) (result i32)
   (local $at i32) (local $key i64) (local $value i64) (local $plan i32) (local $flags i32) (local $thing i64)
   (if (i32.gt_s (i32.add (global.get $known)
-        (i32.shr_u (i32.sub (global.get $records_end) (i32.const {records})) (i32.const 2)))  ;; four a record
+        (i32.shr_u (i32.sub (global.get $records_end) (i32.const {records})) (i32.const 2)))  ;; 4 new entries a record
       (i32.const {most_known}))
     (then (return (i32.const 0))))
   (global.set $game (i64.add (global.get $game) (i64.const 1)))
@@ -172,11 +172,11 @@
       (br $next)))
   (i32.const 1))
 
-;; Nothing is measured any more: the last game did not come to its end here.
+;; Stop measuring, after a game that trapped.
 (func (export "calm") (global.set $measuring (i32.const 0)))
 
-;; Goes on to the end of the game by the bots on the seats; gives how many decisions there were. `counted`: decisions
-;; with more than one option are counted.
+;; Let the bots play to the end of the game; return the number of decisions. `counted`: count those with more than one
+;; option.
 (func $go_on (param $limit i32) (param $counted i32) (result i32)
   (local $asked i32) (local $count i32) (local $seat i32) (local $free i32)
   (block $over
@@ -201,7 +201,7 @@
   (i32.store offset=12 (global.get $row) (local.get $free))
   (local.get $count))
 
-;; Writes down what is told of a game that is over; gives the winners.
+;; Write the row of a finished game; return the winners.
 (func $told (param $decisions i32) (result i64)
   (global.set $measuring (i32.const 0))
   (i32.store offset=8 (i32.const {players}) (global.get $records_end))
@@ -209,7 +209,7 @@
   (i32.store offset=16 (global.get $row) (i32.load (i32.const {round_cell})))
   (call $place))
 
-;; Each seat draws numbers from the beginning of its stream.
+;; Start the streams of all seats.
 (func $streams_of (param $seed i64)
   (local $seat i32) (local $at i32)
   (block $done
@@ -222,9 +222,9 @@
       (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
       (br $next))))
 
-;; Whole games with the seeds that stand in the rows, so many of them. `mode`: 0 is games alone, in 1 their numbers are
-;; measured, in 2 also summed up. How many are over stands behind the number of bots. Gives 0 where the last game could not
-;; be summed up, which is then the last.
+;; Play whole games with the seeds in the rows. `mode`: 0 plays only, 1 also measures, 2 also sums. The number of
+;; finished games is stored behind the number of bots. Return 0 if there was no room for the sums of a game, which is
+;; then the last.
 (func (export "games") (param $games i32) (param $limit i32) (param $mode i32) (result i32)
   (local $seed i64) (local $done i32) (local $winners i64)
   (if (i32.eq (local.get $mode) (i32.const 2)) (then (call $no_sums)))
@@ -246,7 +246,7 @@
     (br_if $next (i32.lt_s (local.get $done) (local.get $games))))
   (i32.const 1))
 
-;; The rest of a game, measured, with the bots' streams from the beginning.
+;; Play the rest of a game, with measurements and fresh streams.
 (func (export "rest") (param $seed i64) (param $limit i32) (result i32)
   (global.set $row (i32.const {rows}))
   (global.set $records_end (i32.const {records}))
@@ -256,7 +256,7 @@
   (i32.store offset=4 (i32.const {players}) (i32.const 1))
   (i32.const 1))
 
-;; A playout: an option is chosen, and bots play on to the end of the game. All draw from one stream, which they hand on.
+;; Playout: apply an option, then let bots play to the end of the game. All share one stream.
 (func (export "playout") (param $first i32) (param $start i64) (param $used i64) (param $limit i32) (result i32)
   (local $count i32) (local $asked i32) (local $seat i32) (local $at i32)
   (global.set $measuring (i32.const 0))

@@ -1,4 +1,4 @@
-"""Whole games in a module: what is called, and what comes back of games: rows, numbers that were measured, sums.
+"""Whole games in a module: calls, and their results as rows, records and sums.
 
 See :mod:`interpreter.compiler.wasm.whole_layout` for records and sums.
 """
@@ -25,20 +25,26 @@ if TYPE_CHECKING:
 __all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Facts", "Games", "Head", "Playout", "Whole"]
 
 Head = tuple[int, str, int, tuple[Any, ...]]
-"""What a sum is of: the kind, the measure, the round (of a table whose things belong to seats: the seats that won, a
-bit for each), and the thing."""
+"""Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
+is a bit mask of the winners.
+"""
 
 GAMES_ALONE, MEASURED, SUMMED = range(3)
-"""What is asked of games: that they are played, that they are measured too, that what is measured is summed up."""
+"""Modes of playing games: without measurements, with records, with records and sums."""
+
+# --- results
 
 
-# --- what comes back
+# --- results
 
 
 @dataclass(eq=False)
 class Facts:
-    """Layout of records and sums. ``parts`` has for each measure what stands in its keys: where, how many bits, what
-    stands for 0, and the public name of each value (none: it is its own)."""
+    """Layout of records and sums.
+
+    ``parts`` has the parts of each measure's keys: shift, mask, the value that 0 stands for, and the public name of
+    each value (None: the value itself).
+    """
 
     names: tuple[str, ...]
     parts: tuple[tuple[tuple[int, int, int, tuple[object, ...] | None], ...], ...]
@@ -49,20 +55,20 @@ class Facts:
 
     def of(self, measure: int, thing: int) -> tuple[object, ...]:
         """Return the subjects of a number by their public names."""
-        found: list[object] = []
+        subjects: list[object] = []
         for shift, mask, low, names in self.parts[measure]:
             digit = thing >> shift & mask
             if names is None:
-                found.append(None if digit == 0 else digit + low)
+                subjects.append(None if digit == 0 else digit + low)
             else:
-                found.append(names[digit])
-        return tuple(found)
+                subjects.append(names[digit])
+        return tuple(subjects)
 
     def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
-        """Each number that was taken: the measure, the round, what of, and it."""
+        """Return all records: the measure, the round, the subjects and the value."""
         words = memoryview(data).cast("q")
         of: dict[int, tuple[object, ...]] = {}
-        found = []
+        records = []
         for at in range(0, len(words), 2):
             key, value = words[at], words[at + 1]
             measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
@@ -70,30 +76,32 @@ class Facts:
             things = of.get(thing)
             if things is None:
                 things = of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            found.append((measure, round_, things, None if value == NO_NUMBER else value))
-        return found
+            records.append((measure, round_, things, None if value == NO_NUMBER else value))
+        return records
 
     def head(self, key: int) -> Head:
         """Return the subjects of the sum under a key."""
-        found = self._heads.get(key)
-        if found is None:
+        head = self._heads.get(key)
+        if head is None:
             kind, measure = key >> KIND & 3, key >> MEASURE & 255
             round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
-            found = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
-        return found
+            head = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
+        return head
 
 
 @frozen(frozen=True, slots=True)
 class Playout:
-    """Result of a playout: the ranking keys of the seats; none if it took too long."""
+    """Result of a playout: the ranking keys of the seats, or None if it hit the limit of decisions."""
 
     keys: tuple[tuple[int, ...], ...] | None
 
 
 @dataclass(slots=True)
 class Games:
-    """Games that were played whole, one after another: lists with something of each. ``keys`` rank a seat, one list for
-    each. ``sums`` are those of all games but, where ``is_left_out``, the last."""
+    """Whole games in parallel lists.
+
+    ``keys`` has for each seat its ranking keys. ``sums`` aggregate all games, except the last if ``is_left_out``.
+    """
 
     decisions: list[int]
     free: list[int]
@@ -107,14 +115,13 @@ class Games:
         return len(self.decisions)
 
     def totals(self) -> Iterator[tuple[int, int, int, int, int, int]]:
-        """The sums: the key, how often it was met, how many numbers there were, what they come to, the least and the
-        greatest."""
+        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum."""
         words = self.sums
         return zip(words[::8], *(words[at::8] for at in range(3, 8)), strict=True)
 
 
 class Whole:
-    """Plays whole games in a module, with the same bots as long as nobody seats others."""
+    """Plays whole games in a module. The bots stay seated between calls."""
 
     def __init__(self, built: Compiled) -> None:
         self.built = built
@@ -131,7 +138,7 @@ class Whole:
         self._seated: tuple[int, ...] = ()
 
     def seat(self, bots: Sequence[int]) -> None:
-        """Puts bots on the first seats; no other one may decide."""
+        """Put bots on the first seats; no other seat may decide."""
         if self._seated != tuple(bots):
             for seat, bot in enumerate(bots):
                 self._seat(seat, bot, 0)
@@ -139,8 +146,10 @@ class Whole:
             self._seated = tuple(bots)
 
     def games(self, seeds: Sequence[int], bots: Sequence[int], limit: int, what: int = MEASURED) -> Games:
-        """A game for each of these seeds, up to one that the module gives up or, where sums are wanted, one that has no
-        room in them. At most :data:`MOST_GAMES`."""
+        """Play a game for each of these seeds, at most :data:`MOST_GAMES`.
+
+        Stop before a game in which the module traps or, with sums, for which there is no room.
+        """
         self.built.leave()
         self.seat(bots)
         first = self.areas.rows // LONG
@@ -149,7 +158,7 @@ class Whole:
         return self._played(lambda: self._games(len(seeds), limit, what))
 
     def rest(self, data: bytes, seed: int, bots: Sequence[int], limit: int) -> Games:
-        """The rest of a game from a state, by bots whose streams begin with a seed."""
+        """Play the rest of a game from a state, by bots whose streams begin with a seed."""
         self._lay(data, bots)
         return self._played(lambda: self._rest(signed(seed), limit))
 
@@ -176,11 +185,11 @@ class Whole:
 
     @property
     def records(self) -> bytes:
-        """The numbers that were taken in the last game."""
+        """The records of the last game."""
         return self._bytes[self.areas.records : self._words[self._out + 2]].tobytes()
 
     def _lay(self, data: bytes, bots: Sequence[int]) -> None:
-        """A state lies in memory that nobody else plays on."""
+        """Load a state into memory that belongs to no game of the machine."""
         self.built.leave()
         self.built.restore(data)
         self.seat(bots)
@@ -192,8 +201,8 @@ class Whole:
         return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
-        """A choice is made in a state, and bots that draw from one stream play on to the end of the game. None where
-        the module gives up."""
+        """Apply a choice to a state, then let bots that share one stream play to the end. Return None if the module
+        traps."""
         self._lay(data, bots)
         try:
             option = self.built.record(self._words[self._asked], first)
@@ -204,7 +213,7 @@ class Whole:
         return Playout(self.keys() if decisions < limit else None)
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
-        """Return the layout of the keys of a measure; nothing if it takes no subjects."""
+        """Return the layout of the keys of a measure; empty if its subjects cannot be encoded."""
         try:
             return key_parts(self.built.builder.shapes, measure)
         except Unsupported:

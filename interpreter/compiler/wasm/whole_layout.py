@@ -1,7 +1,7 @@
-"""Layout of whole games in a module: the areas of memory, and the functions by hand that fill them.
+"""Layout of whole games in a module: areas of memory, and the hand-written functions that fill them (``whole.wat``).
 
-A *record* is a number that was taken, with a key (:mod:`interpreter.compiler.build.measure_functions`) and its value. A
-*sum* is what many games come to under a key: see :data:`interpreter.compiler.wasm.whole_games.Head`.
+A *record* is one measured number with a key (:mod:`interpreter.compiler.build.measure_functions`). A *sum* aggregates
+the records of many games under a key: see :data:`interpreter.compiler.wasm.whole_games.Head`.
 """
 
 from __future__ import annotations
@@ -37,17 +37,20 @@ RECORDS, RECORD = 32 * 1024, 16
 HASH_BITS = 14
 MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 8 * LONG
 MOST_GAMES = 1_024
-"""So many games are played in one call at most."""
+"""Maximum number of games in one call."""
 ROW = 24
-"""The bytes of a row before its places: the seed, how many decisions, how many free ones, the round."""
+"""Size of a row before its places, in bytes: the seed, the number of decisions, of free decisions, the round."""
 
 CURVE, FINAL, TABLE, MET = range(4)
-"""The kinds of sums: what was taken last (or in all) of a thing in a round; in a game; each time that it happened, or
-in all in a game where it sums; and in how many games a thing was met at all, whosever it is."""
+"""Kinds of sums.
+
+``CURVE``: the last value (or total) for a thing in a round. ``FINAL``: the same for a game. ``TABLE``: each record, or
+the total for a game if the measure sums. ``MET``: in how many games a thing occurred, for any owner.
+"""
 KIND = 62
 
 BOT_STREAM = "bot seat {}"
-"""The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
+"""Name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
 
 
 def wanted(measure: Measure) -> tuple[bool, bool, bool]:
@@ -59,7 +62,7 @@ def wanted(measure: Measure) -> tuple[bool, bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Addresses of what whole games need."""
+    """Addresses of the memory of whole games."""
 
     records: int
     rows: int
@@ -69,7 +72,7 @@ class Areas:
     plans: int
     hashes: int
     players: int
-    """Four words: the number of bots, of games that are over, where the records end, and the number of sums."""
+    """Four words: the number of bots, of finished games, the end of the records, and the number of sums."""
 
 
 def places(builder: ModuleBuilder) -> tuple[int, int, int]:
@@ -80,7 +83,7 @@ def places(builder: ModuleBuilder) -> tuple[int, int, int]:
 
 
 def reserve(builder: ModuleBuilder) -> Areas:
-    """Makes room in memory, and says there what becomes of each measure."""
+    """Reserve memory, and write the plan of each measure there."""
     memory, model = builder.memory, builder.constants.model
     seats = len(builder.constants.seats)
     plans = []
@@ -89,7 +92,7 @@ def reserve(builder: ModuleBuilder) -> Areas:
         mask = (1 << MEASURE + 8) - 1
         try:
             parts = key_parts(builder.shapes, measure)
-        except Unsupported:  # it fails where it is taken
+        except Unsupported:  # the failure is reported when it is measured
             parts = ()
         if parts and measure.seat is not None:
             mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
@@ -109,7 +112,7 @@ def reserve(builder: ModuleBuilder) -> Areas:
 
 
 def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) -> str:
-    """The functions as WebAssembly text. ``numbers`` are those of the driver."""
+    """Return the functions as WebAssembly text. ``numbers`` are the placeholders of the driver."""
     seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
     ranks, rank_bytes, row_bytes = places(builder)
     return written("whole.wat").format(
@@ -131,7 +134,7 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         players=areas.players,
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
-        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners stand where the round does
+        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners are stored in the bits of the round
         none=NO_NUMBER,
         greatest=2**63 - 1,
         smallest=-(2**63),
