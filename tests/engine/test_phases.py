@@ -132,4 +132,4 @@ def test_a_scenario_begins_in_a_phase_that_takes_place(tmp_path: Path) -> None:
     )
     assert (first, third, fourth) == ("", "", "")
     assert "`sell` does not take place: its condition `act == selling` does not hold" in second
-    assert "say under `given` what makes it hold" in second
+    assert "under `given`, set up what makes it hold" in second
