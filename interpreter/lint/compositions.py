@@ -59,21 +59,21 @@ def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions
     named or if it was only added for comparison. Raises :class:`RulesetError` for other errors.
     """
     forms = _forms(shelf, {document.kind for document in named})
-    wanted = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
-    selected = [form for form in forms if not named or not form.files.isdisjoint(wanted)]
+    named_ids = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
+    selected = [form for form in forms if not named or not form.files.isdisjoint(named_ids)]
     result, errors, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
     for form in selected:
         try:
             loaded[form] = _load(form, shelf)
         except RulesetError as error:
-            if form.overlay is None or not named or ("overlay", form.overlay.id) in wanted:
+            if form.overlay is None or not named or ("overlay", form.overlay.id) in named_ids:
                 errors.extend(error.diagnostics)
             result.skipped.append(form.name)
     if errors:
         raise RulesetError(unique(errors))
     result.selected = list(loaded.values())
     parts = (document for ruleset in result.selected for document in ruleset.composition.documents)
-    result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in wanted)
+    result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in named_ids)
     if any(has_rules(ruleset, result.files) for ruleset in result.selected):
         for form in _complement(forms, selected):
             try:

@@ -125,19 +125,19 @@ def is_counted(statement: Statement) -> bool:
 
 
 def rulebooks_of(
-    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, wanted: str | None = None
+    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, only: str | None = None
 ) -> dict[str, list[Ruleset]]:
     """Return the rulebooks that rulesets and their overlays follow, each with its rulesets. Default: all rulesets.
 
-    With ``wanted``, rulesets that cannot follow that book are not loaded, so the lists of other books are incomplete.
-    Raises :class:`RulesetError` for a ruleset with errors.
+    With ``only``, rulesets that cannot follow that book are not loaded, so the lists of other books are
+    incomplete. Raises :class:`RulesetError` for a ruleset with errors.
     """
     from interpreter.testing.suite import suite_of
 
     books: dict[str, list[Ruleset]] = {}
     suite = suite_of(shelf=shelf)
     if rulesets is None:
-        ids = shelf.ids("ruleset") if wanted is None else _can_follow(shelf, wanted)
+        ids = shelf.ids("ruleset") if only is None else _can_follow(shelf, only)
         rulesets = (load(id, shelf=shelf) for id in ids)
     for ruleset in rulesets:
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
@@ -197,7 +197,7 @@ def cover(
             for id in citation.cites:
                 cited.setdefault(id, []).append(citation)
     ids = {ruleset.id for ruleset in rulesets}
-    mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
+    own_scenarios = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
         proved = frozenset()
@@ -209,6 +209,6 @@ def cover(
         counted,
         {id: tuple(citing) for id, citing in cited.items()},
         {waiver.id: waiver.reason for waiver in waivers},
-        frozenset(id for scenario in mine for id in scenario.statements),
+        frozenset(id for scenario in own_scenarios for id in scenario.statements),
         proved,
     )

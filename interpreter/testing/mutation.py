@@ -62,15 +62,15 @@ class Mutant:
     of: Callable[[Model], Model]
 
 
-def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
-    """Return the wanted statements that scenarios prove: a mutant of a part that cites one fails a scenario citing
+def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
+    """Return the statements of ``ids`` that scenarios prove: a mutant of a part that cites one fails a scenario citing
     it."""
     citations = citations_of(ruleset)
-    wanted = wanted & {id for citation in citations for id in citation.cites}
-    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, wanted)]
+    ids = ids & {id for citation in citations for id in citation.cites}
+    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, ids)]
     proved: set[str] = set()
     for citation in citations:
-        open_ = wanted & set(citation.cites) - proved
+        open_ = ids & set(citation.cites) - proved
         for mutant in mutants_of(ruleset.model, citation):
             if not open_:
                 break
@@ -91,9 +91,9 @@ class _Tried:
         return run_scenario(self.checked).passed
 
 
-def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], wanted: set[str]) -> set[str]:
-    """Return the wanted statements cited by a scenario that passes, but fails with the mutant."""
-    left = set(wanted)
+def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], ids: set[str]) -> set[str]:
+    """Return the statements of ``ids`` cited by a scenario that passes, but fails with the mutant."""
+    left = set(ids)
     changed: Ruleset | None = None
     for tried in scenarios:
         checked = tried.checked
@@ -106,7 +106,7 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], wanted: 
                 return set()
         if not run_scenario(checked, changed).passed:
             left -= shown
-    return wanted - left
+    return ids - left
 
 
 def _can_be_set(ruleset: Ruleset) -> bool:

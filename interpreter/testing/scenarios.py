@@ -318,7 +318,7 @@ class _Texts:
         body = (core.Performs(start, span=span), *layer.steps)
         return {**model.blocks, GIVEN: replace(layer, body=body)}
 
-    def bound(self, tree: nodes.Expr | None, wanted: Type | None = None, *, is_condition: bool = False) -> Bound:
+    def bound(self, tree: nodes.Expr | None, type_: Type | None = None, *, is_condition: bool = False) -> Bound:
         """Check an expression, optionally against a type, and return it with the number of its locals."""
         frame = Frame()
         if tree is None:
@@ -326,7 +326,7 @@ class _Texts:
         expressions = Expressions(self.model, self.signatures, frame, self.report)
         if is_condition:
             return expressions.condition(tree), frame.size
-        return expressions.value(tree) if wanted is None else expressions.need(tree, wanted), frame.size
+        return expressions.value(tree) if type_ is None else expressions.need(tree, type_), frame.size
 
     def values(self, move: Move) -> Iterator[tuple[Span, Bound]]:
         """Yield the computed values of a choice, each with the position of its text."""
@@ -337,8 +337,8 @@ class _Texts:
                 for choice, type_ in choices
                 if choice == name and key.partition(".")[2] == move.choice["do"]
             }
-            wanted = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
-            yield text.span, self.bound(_value_of(text, self.report), wanted)
+            expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
+            yield text.span, self.bound(_value_of(text, self.report), expected)
 
 
 def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:

@@ -124,7 +124,7 @@ class Examiner:
         before, start = game.clone(), len(game.state.log)
         decision = game.decision
         assert decision is not None
-        asked = decision.site.ask.span
+        ask_span = decision.site.ask.span
         try:
             game.apply(option)
         except RuleFailure as failure:
@@ -136,7 +136,7 @@ class Examiner:
                 case Event(name=word) | Mark(word=word):
                     happened.add(word)
         self._kind, self._close = (decision.name, option.do, frozenset(happened)), False
-        yield from self._endless(start, asked, option)
+        yield from self._endless(start, ask_span, option)
         if self.compares and self._now("forms", 4):
             yield from self._other_form(before, option, start)
         if self._now("undo", 6):
@@ -185,9 +185,9 @@ class Examiner:
                 other = otherwise(game, player, self.draw, memory=self._memory(player))
                 apart = known_apart(game, other, player)
                 if apart is not None:
-                    what, mine, theirs = apart
+                    what, actual, alternative = apart
                     message = f"what player {player + 1} knows depends on hidden information: {_what(what)}"
-                    yield Trouble("leak", message, _ask_span(game), _apart(mine, theirs))
+                    yield Trouble("leak", message, _ask_span(game), _apart(actual, alternative))
         except RuleFailure as failure:
             yield trouble_of(failure)
 
@@ -270,7 +270,7 @@ class Examiner:
 
     # --- after a choice
 
-    def _endless(self, start: int, asked: Span, option: Option) -> Iterator[Trouble]:
+    def _endless(self, start: int, ask_span: Span, option: Option) -> Iterator[Trouble]:
         game = self.game
         marks = (mark for record in game.state.log[start:] if isinstance(mark := read(record), Mark))
         started = any(mark.begins for mark in marks)
@@ -278,7 +278,7 @@ class Examiner:
         self._phase = 0 if started else self._phase + 1
         if self._phase >= PHASE:
             phase = game.ruleset.model.phases[game.state.cells[game.machine.constants.layout.base["phase"]]]
-            yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", asked)
+            yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", ask_span)
         if game.state.cells[game.machine.constants.layout.base["round"]] > ROUNDS:
             yield Trouble("endless", f"the game goes on after {ROUNDS} rounds")
 
@@ -340,18 +340,18 @@ class Examiner:
             other.apply(choice.as_dict())
             if self._asks(other) != self._asks(self.game):
                 return
-            mine, theirs = (
+            actual, alternative = (
                 list(lines_since(game.table, game.state, since, player))
                 for game, since in ((self.game, start), (other, 0))
             )
         except (IllegalMove, RuleFailure):  # hidden information may decide legality: no message leaks it
             return
-        if [(a.kind, a.name) for a in mine] != [(b.kind, b.name) for b in theirs]:
+        if [(a.kind, a.name) for a in actual] != [(b.kind, b.name) for b in alternative]:
             return
-        for a, b in zip(mine, theirs, strict=True):
+        for a, b in zip(actual, alternative, strict=True):
             if (a.text, a.values) != (b.text, b.values):
                 message = f"`{a.name}` tells player {player + 1} hidden information"
-                notes = (f"told: {a.text or a.values}", f"with other hidden information: {b.text or b.values}")
+                notes = (f"shown: {a.text or a.values}", f"with other hidden information: {b.text or b.values}")
                 events = (event for r in self.game.state.log[start:] if isinstance(event := read(r), Event))
                 span = next((event.site for event in events if event.name == a.name), None)
                 yield Trouble("leak", message, span or option_span(made), notes)
