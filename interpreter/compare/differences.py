@@ -16,7 +16,7 @@ from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
-from interpreter.compare.presentation import Facts, Told, own_policies, policy_files, policy_of, told
+from interpreter.compare.presentation import Facts, Presented, own_policies, policy_files, policy_of, presented
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
@@ -148,7 +148,7 @@ class _Pair:
             *self._tables(),
             *self._texts(),
             *self._result(),
-            *self._told(),
+            *self._presentation(),
         ]
         order = self._chapters()
         place = {chapter: number for number, chapter in enumerate(order)}
@@ -345,19 +345,19 @@ class _Pair:
 
     # --- texts, displays and bots
 
-    def _told(self) -> _Differences:
-        things_a, things_b = (self._telling(view) for view in (self.a, self.b))
+    def _presentation(self) -> _Differences:
+        things_a, things_b = (self._presented_of(view) for view in (self.a, self.b))
         for path in _either(things_a, things_b):
             a, b = things_a.get(path), things_b.get(path)
             thing = a or things_b[path]
             left, right = ((side.whole, side.facts) if side is not None else None for side in (a, b))
             yield from _facts(path, thing.kind, thing.name, "told", left, right)
 
-    def _telling(self, view: View) -> dict[str, Told]:
+    def _presented_of(self, view: View) -> dict[str, Presented]:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
-        texts = told(view.model, view.text, partial(type_text, view.ruleset))
+        texts = presented(view.model, view.text, partial(type_text, view.ruleset))
         things = chain(texts, own_policies(view.ruleset), (policy for policy in files if policy is not None))
         return {thing.path: thing for thing in things}
 

@@ -18,14 +18,14 @@ from interpreter.language.types import Type
 from interpreter.reading import yaml
 from interpreter.reading.compose import word
 
-__all__ = ["Facts", "Told", "own_policies", "policy_files", "policy_of", "told"]
+__all__ = ["Facts", "Presented", "own_policies", "policy_files", "policy_of", "presented"]
 
 Facts = dict[str, tuple[Hashable, str]]
 """Facts of a thing by name: comparable form and text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Presented:
     """A text, display or policy: its path, its facts, and a description of the whole."""
 
     path: str
@@ -35,16 +35,16 @@ class Told:
     facts: Facts
 
 
-def told(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Told]:
+def presented(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Presented]:
     """Yield all texts and displays of a model. ``text`` makes a checked tree comparable, ``typed`` describes a type."""
-    yield from _Telling(model, text, typed).all()
+    yield from _Presenter(model, text, typed).all()
 
 
-class _Telling:
+class _Presenter:
     def __init__(self, model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> None:
         self.model, self.text, self.typed = model, text, typed
 
-    def all(self) -> Iterator[Told]:
+    def all(self) -> Iterator[Presented]:
         noted, offered = self._happens()
         for event in self.model.events.values():
             if event.name in noted:
@@ -86,9 +86,9 @@ class _Telling:
                         offered.update(f"{node.name}.{option.name}" for option in node.options)
         return noted, offered
 
-    def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Told:
+    def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Presented:
         whole = "; ".join(f"{key} {value}".strip() for key, (_, value) in (short or facts).items())
-        return Told(f"{section}.{name}", kind, name, whole, facts)
+        return Presented(f"{section}.{name}", kind, name, whole, facts)
 
     def _phrases(self, key: str, phrases: Mapping[str, Phrase]) -> Facts:
         """Return the phrase of each language by key. The key of English, the default, is left out."""
@@ -145,7 +145,7 @@ def policy_files(ruleset: Ruleset) -> dict[str, Path]:
     return {id: path for id, path in paths.items() if path is not None and id.partition("/")[0] == family}
 
 
-def policy_of(ruleset: Ruleset, id: str) -> Told | None:
+def policy_of(ruleset: Ruleset, id: str) -> Presented | None:
     """Return the content of a policy file; None if it cannot be read."""
     document, _ = ruleset.shelf.read("policies", id)
     if document is None:
@@ -156,17 +156,17 @@ def policy_of(ruleset: Ruleset, id: str) -> Told | None:
     policies = document.root.get("is")
     for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
         facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
-    return Told(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
+    return Presented(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
 
 
-def own_policies(ruleset: Ruleset) -> Iterator[Told]:
+def own_policies(ruleset: Ruleset) -> Iterator[Presented]:
     """Yield the policies in the ruleset's own files."""
     for name, layers in ruleset.composition.sections.get("policies", {}).items():
         facts: Facts = {}
         for entry in layers:
             facts |= {decision: (text, text) for decision, text in _texts(entry.value)}
         whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
-        yield Told(f"policies.{name}", "policy", name, whole, facts)
+        yield Presented(f"policies.{name}", "policy", name, whole, facts)
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:

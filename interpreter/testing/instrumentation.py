@@ -35,7 +35,7 @@ READ = ("tables", "settings", "interpretations")
 
 
 def is_watched(citation: Citation, model: Model) -> bool:
-    """Return whether a game may or may not exercise the cited part. Every set-up uses the lengths and spaces."""
+    """Return whether some games exercise the cited part and others do not. Every set-up uses lengths and spaces."""
     if citation.section == "tables":
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
         in_lengths = any(isinstance(node, core.TableCell) and node.table == citation.name for node in measure)

@@ -112,7 +112,7 @@ class Suite:
         passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", scenario.span)
         return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
 
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Return the diagnostics as text, without duplicates."""
         return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
 

@@ -117,7 +117,7 @@ def outcomes(folder: Path, *scenarios: str) -> list[str]:
     path.write_text(f"language: 1\nscenarios: small/acts\nis:\n{items}", encoding="utf-8")
     suite = suite_of(shelf=Shelf([folder]))
     found = ["\n".join(map(str, outcome.failures)) for outcome in suite.outcomes()]
-    assert suite.told() == []
+    assert suite.messages() == []
     return found
 
 

@@ -33,13 +33,13 @@ def scenarios_of(_ruleset: str) -> Suite:
 @pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in PAIRS])
 def test_scenario(scenario: Scenario, ruleset: str) -> None:
     outcome = scenarios_of(ruleset).outcome(scenario, ruleset)
-    assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).told()])
-    assert scenarios_of(ruleset).told() == []
+    assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).messages()])
+    assert scenarios_of(ruleset).messages() == []
 
 
 def test_the_files_of_scenarios_are_sound() -> None:
     assert SUITE.pairs
-    assert SUITE.told() == []
+    assert SUITE.messages() == []
 
 
 FAMILY = """\
@@ -136,7 +136,7 @@ def suite(folder: Path, scenario: str) -> Suite:
 def run(folder: Path, scenario: str) -> Outcome:
     found = suite(folder, scenario)
     (outcome,) = found.outcomes()
-    assert found.told() == []
+    assert found.messages() == []
     return outcome
 
 
@@ -147,7 +147,7 @@ def said(folder: Path, scenario: str) -> str:
 def told(folder: Path, scenario: str) -> str:
     found = suite(folder, scenario)
     assert not any(outcome.passed for outcome in found.outcomes())
-    return "\n".join(found.told())
+    return "\n".join(found.messages())
 
 
 def test_given_runs_after_the_set_up_and_play_begins_at_the_phase(folder: Path) -> None:
@@ -308,7 +308,7 @@ def test_too_many_players_are_refused(folder: Path) -> None:
     (folder / "heap/scenarios/tests.yaml").write_text(text)
     found = suite_of(shelf=Shelf([folder]))
     assert not any(outcome.passed for outcome in found.outcomes())
-    assert "E510 `first` is for 2 to 3 players, not 4" in "\n".join(found.told())
+    assert "E510 `first` is for 2 to 3 players, not 4" in "\n".join(found.messages())
 
 
 def test_a_scenario_may_hold_for_further_rulesets(folder: Path) -> None:
@@ -357,7 +357,7 @@ def test_names_are_checked(folder: Path, scenario: str, message: str) -> None:
 def test_a_key_that_is_none_is_told(folder: Path) -> None:
     found = suite(folder, "thn: [paid == 0]\n")
     assert found.scenarios == []
-    assert "E101 unknown key `thn`; did you mean `then`?" in "\n".join(found.told())
+    assert "E101 unknown key `thn`; did you mean `then`?" in "\n".join(found.messages())
 
 
 def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
@@ -367,8 +367,8 @@ def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
     for named in (str(path), str(path.parent), str(folder), "first"):
         assert [scenario.name for scenario in suite_of([named], shelf).scenarios] == ["it"]
     assert suite_of(["second"], shelf).scenarios == []
-    assert "E031 unknown ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
-    assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).told())
+    assert "E031 unknown ruleset `third`" in "\n".join(suite_of(["third"], shelf).messages())
+    assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).messages())
 
 
 def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) -> None:
@@ -440,7 +440,7 @@ def test_helpers_are_used_by_what_is_given_chosen_and_looked_at(folder: Path) ->
     scenario = scenario.replace("paid == 2", "paid == 3").replace("- 4}", "- 3}")
     found = with_helpers(folder, HELPERS, scenario)
     (outcome,) = found.outcomes()
-    assert found.told() == []
+    assert found.messages() == []
     failures = "\n".join(map(str, outcome.failures))
     assert "`owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 3` does not hold" in failures
     assert "note: `owns(seats[0])` is 2" in failures
