@@ -1,10 +1,10 @@
-"""Policies and overlays drawn at random over any ruleset, and games of them in every form.
+"""Random policies and overlays for any ruleset, and games with them in every form.
 
-What is drawn is text, typed by the model of the ruleset: the names in scope, what seats, cards, nodes and places have,
-tables and the ruleset's own functions. What the checker refuses all the same is left out.
+The random rule text is well typed by the model of the ruleset: it uses the names in scope, attributes of seats, cards,
+nodes and places, tables and the ruleset's own functions. Text that the checker still refuses is left out.
 
-`play_alike` plays one game in the plain form, several times in the module, two at once, in a module that takes over in
-the middle, and in one call; `python -m tests.drawn CASE` plays it once more, in another process.
+`play_alike` plays a game in the plain form, several times in the module, two games at once, in a module that takes over
+in the middle, and in one call; `python -m tests.drawn CASE` plays it again in another process.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ Scope = list[tuple[str, Type]]
 
 
 class Writer:
-    """Writes expressions of a wanted type over what is in scope."""
+    """Writes random expressions of a type from the names in scope."""
 
     def __init__(self, model: Model, chance: random.Random) -> None:
         self.model, self.chance = model, chance
         self.count = 0
         self.said: list[tuple[Scope, str]] = []
-        """Numbers that were written, with what was in scope: what is said again must be the same again."""
+        """Numeric expressions written so far, with their scope. Repeating one tests common subexpressions."""
         graph = model.graph
         self.globals: Scope = [("round", INT), ("players", INT)]
         self.attributes: dict[str, Scope] = {"seat": [("number", INT)], "node": [], "place": [("number", INT)]}
@@ -89,7 +89,7 @@ class Writer:
         return f"x{self.count}"
 
     def names(self, scope: Scope) -> Iterator[tuple[str, Type]]:
-        """All that stands there without brackets: names, and their attributes."""
+        """Yield all names in scope and their attributes, with types."""
         for name, type_ in (*scope, *self.globals):
             yield name, type_
             if not type_.optional:
@@ -97,7 +97,7 @@ class Writer:
                 yield from ((f"{name}.{word}", of) for word, of in self.attributes.get(key, ()))
 
     def items(self, scope: Scope, deep: int) -> tuple[str, Type]:
-        """A list, with the type of what is in it."""
+        """Return a list expression and the type of its items."""
         found: Scope = [("seats", SEAT), *((k, CardType(k)) for k, v in self.model.card_kinds.items() if v.key)]
         found += [(name, of.of) for name, of in self.names(scope) if isinstance(of, CollectionType)]
         found += [(name, CardType(of.name)) for name, of in self.names(scope) if isinstance(of, ZoneType)]
@@ -270,7 +270,7 @@ class Writer:
         return "\n".join([f"either{ends}:", *(f"  {pattern}" for pattern in written)])
 
     def key(self, scope: Scope, choices: Scope) -> str:
-        """A number that orders options, mostly another one for each of them."""
+        """Return a number that orders options, usually distinct for each of them."""
         words = {word for word, _ in choices}
         own = [name for name, of in self.names(choices) if of == INT and name.partition(".")[0] in words]
         if not own or self.chance.random() < 0.3:
@@ -299,7 +299,7 @@ class Writer:
 
 
 def decisions_of(model: Model) -> dict[str, tuple[Scope, dict[str, Scope]]]:
-    """Each decision's context, where all texts that ask it agree, and the choices of its alternatives."""
+    """Return each decision's context, if it is the same wherever it is asked, and the choices of its alternatives."""
     found: dict[str, tuple[Scope, dict[str, Scope]]] = {}
     bodies = [layer.body for rule in model.rules.values() for layer in rule.layers]
     bodies += [block.body for block in model.blocks.values()]
@@ -322,7 +322,7 @@ def block(text: str, indent: int) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A ruleset with an overlay, and a policy for it: files in a folder, and what is played."""
+    """A ruleset with an overlay and a policy, as files in a folder, and the parameters of a game."""
 
     folder: Path
     ruleset: str
@@ -331,7 +331,7 @@ class Case:
     overlays: tuple[str, ...]
 
     def load(self) -> tuple[Ruleset, Policy]:
-        """The ruleset, with its policy by the name `drawn`."""
+        """Return the ruleset and its policy `drawn`."""
         ruleset = load(self.ruleset, list(self.overlays), Shelf([self.folder, *ruleset_roots()]))
         ruleset = ruleset.for_players(self.players)
         path = self.folder / ruleset.composition.family / "policies" / "drawn.yaml"
@@ -341,7 +341,7 @@ class Case:
 
 
 def draw(folder: Path, name: str, players: int, seed: int, overlays: tuple[str, ...] = ()) -> Case:
-    """Writes an overlay and a policy into a folder; what the checker refuses is left out."""
+    """Write a random overlay and policy into a folder, without the parts that the checker refuses."""
     chance = random.Random(f"{name} {players} {seed}")
     base = load(name, list(overlays)).for_players(players)
     family = base.composition.family
@@ -367,7 +367,7 @@ def draw(folder: Path, name: str, players: int, seed: int, overlays: tuple[str, 
 
 
 def wrap(writer: Writer, ruleset: Ruleset, chance: random.Random) -> str:
-    """A layer over one of the rules."""
+    """Return a random layer over one of the rules."""
     rules = [rule for rule in ruleset.model.rules.values() if rule.name not in ruleset.model.phases]
     rule = chance.choice(rules)
     scope: Scope = [("who" if of == SEAT and name == "who" else name, of) for name, of in rule.parameters]
@@ -401,8 +401,8 @@ def _file(top: RuleLayer, layers: tuple[RuleLayer, ...]) -> str:
 
 
 def _policy(path: Path, family: str, ruleset: Ruleset, chance: random.Random) -> None:
-    """A policies file: weights, rules that know them and those above, and for each decision lines, which may have names
-    and may be laid over others."""
+    """Write a policies file: weights, rules that use them and earlier rules, and lines for each decision, which may be
+    named and override others."""
     writer = Writer(ruleset.model, chance)
     head = f"language: 1\npolicies: {family}/drawn\ntitle: Drawn\n"
     weights = [f"weight_{number}" for number in range(chance.choice([0, 1, 3]))]
@@ -450,8 +450,8 @@ def told(story: Story) -> Iterator[None]:
 
 
 def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | None, *, looks: int = 1) -> Story:
-    """The digest at each decision of a game, and how it ends: in the plain form, or in the module once so much patience
-    is lost. The digest is looked at before each of ``looks`` decisions."""
+    """Return the digest at every ``looks``-th decision of a game, and its end: in the plain form, or in the module
+    after ``patience`` seconds."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     machine.plain = patience is None
     if patience == 0:
@@ -473,8 +473,8 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | Non
 
 
 def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
-    """How many decisions and rounds a whole game has that the module plays in one call, by bots that may look at
-    everything; and in the plain form. Nothing, where the module gives up."""
+    """Return the decisions and rounds of a whole game played by the module in one call, by bots that see everything,
+    and in the plain form. Return nothing if the module gives up."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     assert machine.ready() is not None
     seated = machine.whole([(policy, None)] * case.players)
@@ -493,8 +493,8 @@ def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
 
 
 def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
-    """Two games in one module, a step of each in turn, with copies that go on by themselves and choices that are taken
-    back; they come to what they come to alone."""
+    """Play two games in one module, step by step in turn, with clones that are played on and choices that are undone.
+    Their stories must be those of the games alone."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     machine.plain = False
     assert machine.ready() is not None
@@ -523,7 +523,7 @@ def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
 
 
 def _aside(match: Match, chance: random.Random) -> None:
-    """Something beside the game, which leaves it as it was."""
+    """Do something random that must not affect the game, such as playing a clone or undoing a choice."""
     what = chance.randrange(8)
     game = match.game
     if what == 0:
@@ -554,14 +554,14 @@ def _same(first: Story, second: Story, what: str) -> None:
 
 
 def play_alike(case: Case, times: int = 2) -> Story:
-    """One game in every form, in this process; what the plain form tells of it."""
+    """Play a game in every form in this process, and return the story of the plain form."""
     ruleset, policy = case.load()
     plain = story_of(ruleset, policy, case, None)
     for number in range(times):
         _same(plain, story_of(ruleset, policy, case, 0), f"module, game {number + 1}")
     for story in interleaved(ruleset, policy, case):
         _same(plain, story, "two games")
-    again, same_policy = case.load()  # from the cache where there is one
+    again, same_policy = case.load()  # from the cache, if there is one
     _same(plain, story_of(again, same_policy, case, 0.05), "the module takes over")
     _same(story_of(ruleset, policy, case, None, looks=50), story_of(again, policy, case, 0, looks=50), "seldom seen")
     if run := run_story(ruleset, policy, case):
@@ -574,7 +574,7 @@ def in_short(story: Story) -> str:
 
 
 def other_process(case: Case) -> str:
-    """What the game comes to in another process, which has what this one kept."""
+    """Return the hash of the game's story from another process, which shares the cache of this one."""
     what = json.dumps([str(case.folder), case.ruleset, case.players, case.seed, case.overlays])
     command = [sys.executable, "-m", "tests.drawn", what]
     found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])

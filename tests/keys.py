@@ -1,4 +1,4 @@
-"""Writes ``docs/keys.md``, every key that a file can hold, from the schemas: ``python -m tests.keys``."""
+"""Generator of ``docs/keys.md``, the reference of all keys, from the schemas: ``python -m tests.keys``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Reader:
         self.sections = [key for key in self.sections if key not in ("about", "provenance", "language")]
 
     def found(self, schema: Schema, file: str) -> tuple[Schema, str]:
-        """What a reference leads to, under the description that stands beside it."""
+        """Resolve a reference. Keys next to it, such as a description, take precedence."""
         while "$ref" in schema:
             name, _, place = schema["$ref"].partition("#/$defs/")
             file = name or file
@@ -60,7 +60,7 @@ class _Reader:
         return schema, file
 
     def rows(self, schema: Schema, path: str, file: str) -> Iterator[tuple[str, str]]:
-        """Each key below a value with its meaning."""
+        """Yield each key below a value, with its meaning."""
         if schema.get("$ref", "").endswith("#/$defs/sections"):
             yield path, "Sections as in a file."
             return
@@ -101,7 +101,7 @@ class _Reader:
 
 
 def written() -> str:
-    """The page as it should stand."""
+    """Return the text of the page."""
     reader = _Reader()
     parts = [HEAD, "## Files\n"]
     for kind in KINDS:

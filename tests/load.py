@@ -1,7 +1,7 @@
-"""Load and faults: how many tables a server holds, and what is left of play when it is killed.
+"""Load and crash tests: number of tables that a server can hold, and durability of choices when it is killed.
 
-``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server so
-often while it plays. A choice is on a listener's screen when its event has arrived. A tenth never reads.
+``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server 200
+times during play. Latency is measured from a choice to the arrival of its event. A tenth of the listeners never reads.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _until_answers(base: str) -> None:
 
 
 def _table(base: str, number: int) -> str:
-    """A new table of bots; the path of its spectators."""
+    """Create a table of bots and return the path for spectators."""
     ruleset, players = RULESETS[number % len(RULESETS)]
     form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
     request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), {"Origin": base})
@@ -85,7 +85,7 @@ def _table(base: str, number: int) -> str:
 
 
 async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -> dict[str, float]:
-    """Listeners read the events of their tables; each event says when the choice behind it was made."""
+    """Let listeners read the events of their tables, which contain the time of the choice, and return latencies."""
     late: list[float] = []
     deaf = listeners // 10
     tasks = [
@@ -130,7 +130,7 @@ async def _listener(port: int, path: str, late: list[float], *, reads: bool) -> 
 
 
 def _memory(pid: int) -> float:
-    """Resident memory of a process in MB."""
+    """Return the resident memory of a process in MB."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
@@ -138,7 +138,7 @@ def _memory(pid: int) -> float:
 
 
 def killed(times: int) -> int:
-    """Kills a server at random moments of play; each time all that it had acknowledged must still be there."""
+    """Kill a server at random moments of play, and check each time that all acknowledged choices are stored."""
     dice, lost, acknowledged = random.Random(11), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         data, port = Path(folder) / "tables.sqlite", _free_port()
@@ -187,7 +187,7 @@ def _are_over(data: Path) -> bool:
 
 
 def _broken(data: Path) -> int:
-    """Tables whose choices cannot be made again."""
+    """Return the number of tables whose choices cannot be replayed."""
     from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
 
     found = 0

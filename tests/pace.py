@@ -1,13 +1,13 @@
-"""How fast a ruleset is played beside a program that was written by hand for the same game.
+"""Speed of a ruleset compared with a handwritten program for the same game.
 
-Not part of the suite. The program is a file of Python with `Game(map, plants, players, random)`, whose `play()` is a
-generator that yields `(player, options)` and is sent one of the options, and with `policy(options, random)`. The map
-and the plants are the JSON files that it reads.
+Not part of the suite. The program is a Python file with `Game(map, plants, players, random)`, whose `play()` is a
+generator that yields `(player, options)` and receives one of the options, and with `policy(options, random)`. The map
+and the plants are its JSON files.
 
     python -m tests.pace program.py map.json plants.json --players 4
 
-The program, the package's own loop and the loop over `decision` and `apply` take turns in one process, and Python's
-search for cycles is off for all of them. Seconds are those of the processor.
+The program, the package's own loop and the loop over `decision` and `apply` take turns in one process, with Python's
+cyclic garbage collector off. Seconds are CPU time.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from interpreter.simulate.simulation import simulate
 from interpreter.simulate.throughput import Speed, Subject
 
 MOST_ROUNDS = 60
-"""A game of the program that goes on for longer is left."""
+"""Rounds after which a game of the program is abandoned."""
 COUNTED = 200
 
 
 @dataclass
 class Loop:
-    """What one of the three loops came to, run after run."""
+    """Results of one of the three loops, run by run."""
 
     name: str
     runs: list[Speed] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Loop:
 
 
 class Program:
-    """A program written by hand, as a loop of games."""
+    """A handwritten program as a loop of games."""
 
     def __init__(self, path: Path, map_: Any, plants: Any, players: int) -> None:
         spec = importlib.util.spec_from_file_location("program", path)

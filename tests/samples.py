@@ -1,18 +1,18 @@
-"""Samples in documentation are done one after another, in a folder that was empty, as their reader would do them.
+"""Runner of samples in documentation: follows a page in an empty folder, as its reader would.
 
-Fenced blocks say by the words behind the fence what they are:
+The words after the fence give the type of a block:
 
 =============  ======================================================================================================
-```yaml FILE   the file, whole; ``csv`` likewise
-```diff FILE   what changes in it: lines with ``-`` become lines with ``+``, those with a blank stay and show where
+```yaml FILE   the whole file; also ``csv``
+```diff FILE   a change of the file: ``+`` lines replace ``-`` lines, context lines locate them
 ```sh          commands
-```text        behind commands: what they print. ``...`` stands for anything, alone on a line for any lines
+```text        after commands: their output. ``...`` stands for any text, alone on a line for any lines
 =============  ======================================================================================================
 
-Commands must succeed, unless the ``text`` right behind them shows that they do not. Other blocks are only for readers.
+Commands must succeed, unless the ``text`` right after them shows a failure. Other blocks are only for readers.
 
-``python -m tests.samples FILE…`` does the same in a new folder and prints all that is printed. With ``--installed`` it
-calls the program that is installed; with ``--write`` it fills the ``text`` blocks that leave nothing out.
+``python -m tests.samples FILE…`` follows pages in a new folder and prints the output. ``--installed`` calls the
+installed program; ``--write`` fills the ``text`` blocks without ``...``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PLAIN = {"NO_COLOR": "1", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
 
 @dataclass(frozen=True)
 class Sample:
-    """A fenced block: its language, the word behind that, its text, where that begins and in which line of the page."""
+    """A fenced block: its language, the word after it, its text, the text's offset and its line in the page."""
 
     kind: str
     name: str
@@ -57,19 +57,19 @@ class Sample:
 
     @property
     def end(self) -> int:
-        """Where the text ends."""
+        """Return the offset of the end of the text."""
         return self.start + len(self.text)
 
 
 def samples(page: str) -> list[Sample]:
-    """All fenced blocks of a page that say what they are."""
+    """Return the fenced blocks of a page that have a type."""
     return [
         Sample(m[1], m[2] or "", m[3], m.start(3), page.count("\n", 0, m.start()) + 1) for m in _FENCE.finditer(page)
     ]
 
 
 def matches(shown: str, told: str) -> bool:
-    """Whether what is shown, with ``...`` for what is left out, is what was told."""
+    """Return whether the shown text, in which ``...`` matches anything, matches the actual output."""
     lines = [line.rstrip() for line in shown.splitlines()]
     parts = [r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"[ ]*\n" for line in lines]
     return re.fullmatch("".join(parts) + r"\n*", told.rstrip() + "\n") is not None
@@ -77,7 +77,7 @@ def matches(shown: str, told: str) -> bool:
 
 @dataclass(frozen=True)
 class Done:
-    """A block of commands that were given: what they printed, the block that shows it if any, and what is wrong."""
+    """Result of a block of commands: its output, the block that shows it, if any, and the error."""
 
     commands: Sample
     told: str
@@ -86,7 +86,7 @@ class Done:
 
 
 class Session:
-    """A shell in a folder. ``installed``: the program is what is installed, else that of this process."""
+    """A shell in a folder. Runs the installed program if ``installed``, else that of this process."""
 
     def __init__(self, folder: Path, *, installed: bool = False) -> None:
         self.folder = folder
@@ -94,7 +94,7 @@ class Session:
         self.environment = dict(_PLAIN)
 
     def run(self, commands: str) -> tuple[int, str]:
-        """The status of the last command that failed, or 0, and all that was printed."""
+        """Run commands. Return the status of the last command that failed, or 0, and the output."""
         status, told = 0, []
         for line in commands.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
@@ -135,7 +135,7 @@ class Session:
 
 
 def follow(page: str, session: Session) -> Iterator[Done]:
-    """Does what a page says, block by block."""
+    """Follow a page, block by block, and yield the results of its commands."""
     blocks = samples(page)
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         if block.kind in ("yaml", "csv") and block.name:
@@ -167,7 +167,7 @@ def _change(file: Path, block: Sample) -> None:
 
 
 def main() -> int:
-    """Follows pages and prints what comes of it; the status is 1 where it is not what they show."""
+    """Follow pages and print the output. Return status 1 if it differs from what they show."""
     options = argparse.ArgumentParser(description="follows pages of the documentation")
     options.add_argument("files", nargs="+", type=Path)
     options.add_argument("--installed", action="store_true", help="with the program that is installed")

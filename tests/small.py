@@ -1,4 +1,4 @@
-"""A small game that tests write into a folder with rules of their own, and what becomes of it."""
+"""A small game that tests write to a folder with their own rules, and functions that play it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ RULESET = "language: 1\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/is
 
 
 def write(folder: Path, act: str = "end game", rules: str = "", sections: str = "", family: str = "") -> Path:
-    """A small game whose only phase is ``act``; ``rules`` and ``sections`` are YAML that is added to it."""
+    """Write a small game whose only phase is ``act``; ``rules`` and ``sections`` are additional YAML. Return its
+    path."""
     path = folder / "small" / "family.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (family or FAMILY) + textwrap.dedent(sections)
@@ -109,7 +110,7 @@ def loaded(path: Path) -> Ruleset:
 
 
 def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
-    """A play at random; everything that can be shown is shown on the way. Gives the state at its end."""
+    """Play at random, build every view on the way, and return the final state."""
     chance = random.Random(seed)
     for _ in range(decisions):
         decision = game.decision
@@ -128,7 +129,7 @@ def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
 
 
 def outcome(path: Path, people: int = 2) -> str:
-    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`. It is the same in both forms."""
+    """Return the outcome of a ruleset, equal in both forms: its errors, its rule failure, or `plays`."""
     try:
         ruleset = loaded(path)
     except RulesetError as refused:
@@ -142,7 +143,7 @@ def outcome(path: Path, people: int = 2) -> str:
 
 
 def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
-    """How a play in one of the forms ends, and in which state."""
+    """Return the outcome of a game in one form, and its final state."""
     machine = ruleset.table(people, ruleset.settings({})).machine
     machine.plain = plain
     assert plain or machine.compile() is not None

@@ -1,4 +1,4 @@
-"""Many games of a ruleset, to their ends: nothing may break, and what is rare must be seen.
+"""Soak test: many whole games of a ruleset. Nothing may fail, and rare events must occur.
 
 Not part of the suite (it takes many minutes):
 
@@ -31,7 +31,7 @@ Counts = collections.Counter[str]
 
 
 def rare(game: Game) -> Counts:
-    """What of the rare happened in a finished game, read from the records of its log."""
+    """Count the rare events of a finished game, from its log."""
     found: Counts = collections.Counter()
     model, names = game.ruleset.model, game.ruleset.names
     due = model.tables["resupply"].cells if "resupply" in model.tables else {}
@@ -85,7 +85,7 @@ def play(ruleset: Any, players: int, bots: str, seed: int, settings: dict[str, s
 
 
 def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, settings: dict[str, str]) -> int:
-    """One game in the module, each choice of it repeated in the plain form: all that can be seen must be the same."""
+    """Play a game in the module and repeat each choice in the plain form: all visible state must be equal."""
     seated = rulesets[0].for_players(players)
     machine = seated.table(players, seated.settings(settings)).machine
     assert machine.ready() is not None
@@ -109,7 +109,7 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
 
 
 def play_drawn(ruleset: str, overlays: tuple[str, ...], players: int, seed: int) -> str:
-    """A game with a policy and an overlay drawn at random, in every form; some once more in another process."""
+    """Play a game with a random policy and overlay in every form; some games again in another process."""
     with tempfile.TemporaryDirectory() as folder:
         case = drawn.draw(Path(folder), ruleset, players, seed, overlays)
         try:

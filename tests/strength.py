@@ -1,7 +1,7 @@
-"""How strong one bot is among others, and how long it thinks.
+"""Strength of a bot among others, and its thinking time.
 
-Not part of the suite. One seat has the bot, all others have the rival; game i has the seed ``--seed`` + i, and the
-seats take turns. Seconds are those of the processor, for decisions with more than one option.
+Not part of the suite. The bot plays one seat, the rival all others; game i has seed ``--seed`` + i, and the bot's seat
+rotates. Seconds are CPU time, for decisions with more than one option.
 
     python -m tests.strength germany-2018 outpost --bot search:100 --rival sensible --games 40
 """
@@ -24,7 +24,7 @@ from interpreter.simulate.confidence import share_interval
 
 
 class Timed:
-    """A bot, with the time that each of its free decisions took."""
+    """A bot that records the CPU time of its decisions with more than one option."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot, self.name = bot, bot.name
@@ -43,7 +43,7 @@ class Timed:
 
 
 def shares(ruleset: Ruleset, players: int, names: tuple[str, str], seeds: range) -> Iterator[tuple[float, list[float]]]:
-    """For each game the bot's share of the win, and the seconds of its decisions."""
+    """Yield, for each game, the bot's share of the win and the seconds of its decisions."""
     ruleset = ruleset.for_players(players)
     ruleset.table(players, ruleset.settings({})).machine.patience = 0.0
     for number, seed in enumerate(seeds):

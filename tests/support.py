@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Helpers shared by tests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SHARED: list[Any] = []
 
 
 def rule_text(text: str) -> Typed:
-    """Rule text that is a whole file, so that places in the text are places in the file."""
+    """Return rule text as a whole file, so that positions in the text are positions in the file."""
     return Typed(SourceFile("rule", text))
 
 
 def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
-    """Cache what a function makes, rulesets and tables mostly, for the tests of one file."""
+    """Cache the results of a function, mostly rulesets and tables, for the tests of one file."""
     kept = cache(make)
     _SHARED.append(kept)
     return kept
@@ -50,14 +50,14 @@ def drop_shared() -> None:
 
 
 def drop_if_grown() -> None:
-    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again each time that it has grown by
-    half of that: what stays then cannot be dropped."""
+    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by half
+    of that, since the rest cannot be dropped."""
     if _memory() > max(MOST_MEMORY, _kept + MOST_MEMORY / 2):
         drop_shared()
 
 
 def _memory() -> float:
-    """Resident memory in megabytes; 0 where the system does not tell."""
+    """Return the resident memory in megabytes; 0 if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

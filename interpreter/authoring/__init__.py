@@ -1,1 +1,1 @@
-"""Files of rulesets while they are written: the first ones, and all that is invalid in them."""
+"""Authoring of rulesets: templates for new files, and validation."""

@@ -1,4 +1,4 @@
-"""A file by itself: its form, and the syntax of every text in it. What names mean takes the whole ruleset."""
+"""Checks of a single file: its schema, and the syntax of its rule texts. Names are checked in whole rulesets."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ TEXTS: dict[str, dict[str, Parse]] = {
     "decisions": {"adds": parse.parse_alternatives, "wraps": parse.parse_alternatives},
     "measures": {"value": parse.parse_expression, "on": parse.parse_event_pattern, "for": parse.parse_match},
 }
-"""By section, what the keys of each of its entries are."""
+"""Parsers of rule texts, by section and key."""
 
 
 def check_alone(document: Document) -> list[Diagnostic]:
     """Check a file against the schema of its kind, and its rule text if the schema is satisfied."""
-    found = list(document.misfits)
-    if found:
-        return found
+    diagnostics = list(document.misfits)
+    if diagnostics:
+        return diagnostics
     root = document.root
     if document.kind == "scenarios":
         for value, parser in (*_texts(root), *_scenario_texts(root)):
-            parsed(value, parser, found.append)
-        if not found and "rules" in root:
+            parsed(value, parser, diagnostics.append)
+        if not diagnostics and "rules" in root:
             from interpreter.testing.scenarios import unused_helpers
 
-            found.extend(unused_helpers(document))
-        return found
+            diagnostics.extend(unused_helpers(document))
+        return diagnostics
     for value, parser in _texts(root):
-        parsed(value, parser, found.append)
+        parsed(value, parser, diagnostics.append)
     for value in _printed(document):
-        printed(value, found.append)
-    return found
+        printed(value, diagnostics.append)
+    return diagnostics
 
 
 def _entries(value: Value | None) -> tuple[Entry, ...]:
@@ -75,7 +75,7 @@ def _below(value: Value, key: str) -> Value | None:
 
 
 def _texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
-    """The rule texts of a file's sections, and of its parts and pairs."""
+    """Yield the rule texts of a file's sections, and of its parts and pairs, with their parsers."""
     for section, keys in TEXTS.items():
         for entry in _entries(root.get(section)):
             yield from ((_below(entry.value, key), parser) for key, parser in keys.items())
@@ -118,7 +118,7 @@ def _scenario_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
 
 
 def _printed(document: Document) -> Iterator[Value | None]:
-    """Tables as printed: with numbers, cards, nodes and links."""
+    """Yield the printed tables: tables, cards, nodes and links."""
     root = document.root
     for table in _entries(root.get("tables")):
         yield _below(table.value, "is")

@@ -1,7 +1,7 @@
-"""The first files of something new: a map, an overlay or an edition for a ruleset that exists, or a whole small game.
+"""Templates for new files: a map, overlay or edition for an existing ruleset, or a whole small game.
 
-What comes in is a name, a title and the ruleset; what goes out are texts with their places below a folder of rulesets.
-Writing them is left to the caller. The texts are in ``templates``.
+Takes a name, a title and the ruleset; returns texts with their paths below a folder of rulesets. The caller writes
+them. The templates are in ``templates``.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map",
 
 
 class Unfit(ValueError):
-    """Failure to create the requested files, with the reason."""
+    """The requested files cannot be created. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A text, its kind and id, its place below a folder of rulesets, and what it is for."""
+    """A new file: its kind, id, text and purpose. ``place`` is its path below a folder of rulesets."""
 
     kind: str
     id: str
@@ -49,7 +49,7 @@ class NewFile:
 
 
 def new_game(name: str, title: str, root: Path) -> list[NewFile]:
-    """A whole small game: family, edition, ruleset, policies, scenarios."""
+    """Return a whole small game: family, edition, ruleset, policies, scenarios."""
     parts = {"family": name, "edition": f"{name}/first"}
     known = {"name": name, "key": _quoted(name), "title": title, "quoted": _quoted(title)}
     return [
@@ -62,12 +62,12 @@ def new_game(name: str, title: str, root: Path) -> list[NewFile]:
 
 
 def new_overlay(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
-    """A variant of the edition of a ruleset, or of its family."""
+    """Return an overlay on the edition of a ruleset, or on its family."""
     return [_over(root, "overlay", name, title, base, "the variant")]
 
 
 def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
-    """An edition that extends that of a ruleset, and a ruleset with it on the same map and deck."""
+    """Return an edition that extends that of a ruleset, and a ruleset with it on the same map and deck."""
     family = base.composition.family
     parts = {**_parts(base), "edition": f"{family}/{name}"}
     return [
@@ -77,7 +77,7 @@ def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFil
 
 
 def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
-    """A map of made-up nodes, as many as that of a ruleset has, and a ruleset with it."""
+    """Return a map with as many placeholder nodes as that of a ruleset, and a ruleset with it."""
     graph, family = base.model.graph, base.composition.family
     document = _part(base, "map")
     if graph is None or document is None:
@@ -105,17 +105,17 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
 
 
 def left_out(base: Ruleset, file: NewFile) -> list[str]:
-    """Return the declarations of a ruleset's map that the new map lacks, by section."""
+    """Return the declarations of the ruleset's map that the new map lacks, by section."""
     made = {(section, name) for section, name in _declared(read_document(SourceFile("", file.text), Path())[0])}
-    found: dict[str, list[str]] = {}
+    missing: dict[str, list[str]] = {}
     for section, name in _declared(_part(base, file.kind)):
         if (section, name) not in made:
-            found.setdefault(section, []).append(f"`{name}`")
-    return [f"{section} ({', '.join(names)})" for section, names in found.items()]
+            missing.setdefault(section, []).append(f"`{name}`")
+    return [f"{section} ({', '.join(names)})" for section, names in missing.items()]
 
 
 def _declared(document: Document | None) -> Iterator[tuple[str, str]]:
-    """The names in the sections of a file."""
+    """Yield the names in the sections of a file, each with its section."""
     for entry in document.root.entries if document is not None else ():
         if isinstance(entry.value, Mapping):
             yield from ((entry.key.text, name) for name in entry.value.keys())  # noqa: SIM118
@@ -125,7 +125,7 @@ def _declared(document: Document | None) -> Iterator[tuple[str, str]]:
 
 
 def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict[str, str]) -> NewFile:
-    """A file from its template, in which `«name»` stands for what is known by that name."""
+    """Return a file from its template. Replaces each `«name»` by the value of that name."""
     text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
     file = NewFile(kind, id, "", about)
     known = {"schema": _schema(root, file.place, kind), "id": id, **known}
@@ -134,7 +134,8 @@ def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict
 
 
 def _schema(root: Path, place: str, kind: str) -> str:
-    """Return the path of the schema for editors: beside the folder of rulesets, as in a checkout, or installed."""
+    """Return the path of the schema for editors: relative in a checkout, where it is next to the folder of rulesets,
+    else that of the installed package."""
     schema = schema_folder() / f"{kind}.schema.json"
     if root.absolute().parent == schema.parent.parent:
         return Path(os.path.relpath(schema, (root / place).absolute().parent)).as_posix()
@@ -142,7 +143,7 @@ def _schema(root: Path, place: str, kind: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A title or id as YAML: in quotes where it could be something else than a text."""
+    """Return a title or id as YAML, quoted if it could be read as something else."""
     is_plain = re.fullmatch(r"[^\W_][\w ,.()/-]*", text) and not re.fullmatch(r"[0-9]+|true|false|null", text)
     return text if is_plain else json.dumps(text, ensure_ascii=False)
 
@@ -154,7 +155,7 @@ def _ruleset(root: Path, folder: str, name: str, title: str, parts: dict[str, st
 
 
 def _over(root: Path, kind: str, name: str, title: str, base: Ruleset, about: str) -> NewFile:
-    """An overlay or edition with a layer over the first phase of a round."""
+    """Return an overlay or edition that wraps the first phase of a round."""
     family = base.composition.family
     edition = _part(base, "edition")
     phase = base.model.phases[0]
@@ -167,17 +168,17 @@ def _over(root: Path, kind: str, name: str, title: str, base: Ruleset, about: st
     return _file(root, kind, f"{family}/{name}", f"{kind}.yaml", about, known)
 
 
-# --- what a ruleset is made of
+# --- parts of the ruleset
 
 
 def _part(base: Ruleset, kind: str) -> Document | None:
-    """The uppermost file of a kind."""
-    found = [document for document in base.composition.documents if document.kind == kind]
-    return found[-1] if found else None
+    """Return the top file of a kind, if there is one."""
+    documents = [document for document in base.composition.documents if document.kind == kind]
+    return documents[-1] if documents else None
 
 
 def _parts(base: Ruleset) -> dict[str, str]:
-    """The keys of a ruleset like this one."""
+    """Return the keys for a ruleset with the same parts."""
     root = base.document.root
     parts = {key: word(root.get(key)) for key in ("family", "edition", "map", "deck") if key in root}
     overlays = root.get("overlays")
@@ -187,7 +188,7 @@ def _parts(base: Ruleset) -> dict[str, str]:
 
 
 def _graph(document: Document) -> str:
-    """Return the graph section of a map with the same columns that is connected."""
+    """Return the graph section of a map file without its pieces and citations."""
     entry = next((entry for entry in document.root.entries if entry.key.text == "graph"), None)
     if entry is None:
         return ""
@@ -203,7 +204,7 @@ def _table(document: Document, key: str) -> PrintedTable | None:
 
 
 def _open_kinds(base: Ruleset, document: Document) -> Iterator[tuple[str, list[str]]]:
-    """The kinds that the map completes, with as many members under names that are made up."""
+    """Yield the kinds that the map completes, with as many placeholder members."""
     kinds = document.root.get("kinds")
     for kind in kinds.keys() if isinstance(kinds, Mapping) else []:
         layers = base.composition.layers("kinds", kind)
@@ -212,7 +213,7 @@ def _open_kinds(base: Ruleset, document: Document) -> Iterator[tuple[str, list[s
 
 
 def _tables(base: Ruleset, document: Document, members: dict[str, list[str]]) -> Iterator[str]:
-    """The tables that the map gives by a kind that it completes, such as the edition asks for, with the new members."""
+    """Yield the tables of the map that are keyed by a kind it completes, with the placeholder members."""
     head = "\ntables:\n"
     for name, layers in base.composition.sections.get("tables", {}).items():
         entry, keys = layers[0], layers[0].get("keys")
@@ -228,25 +229,25 @@ def _tables(base: Ruleset, document: Document, members: dict[str, list[str]]) ->
         head = "\n"
 
 
-# --- made-up rows
+# --- placeholder rows
 
 
 def _spot(number: int, count: int) -> tuple[int, int]:
-    """Row and column in a grid that is walked to and fro, so that each node is beside the one before."""
+    """Return row and column in a grid that is filled back and forth, so that each node is next to the one before."""
     width = max(1, isqrt(count))
     row, column = divmod(number, width)
     return row, width - 1 - column if row % 2 else column
 
 
 def _node_name(node: str, number: int, count: int) -> str:
-    """`Town A1`: a letter for the row of the grid, a number for the column."""
+    """Return a name such as `Town A1`: a letter for the row of the grid, a number for the column."""
     row, column = _spot(number, count)
     letter = ascii_uppercase[row] if row < len(ascii_uppercase) else f"R{row + 1}-"
     return f"{node.replace('_', ' ').capitalize()} {letter}{column + 1}"
 
 
 def _nodes(table: PrintedTable, names: list[str], members: dict[str, list[str]]) -> Iterator[list[str]]:
-    """A row for each name; each member of a kind has nodes that hang together."""
+    """Yield a row for each name. The nodes of each member of a kind are contiguous."""
     head = [cell.text for cell in table.header if cell.text not in ("places", "x", "y")]
     yield [*head, "x", "y"]
     for number, (name, row) in enumerate(zip(names, table.rows, strict=True)):
@@ -258,25 +259,25 @@ def _nodes(table: PrintedTable, names: list[str], members: dict[str, list[str]])
 
 
 def _links(table: PrintedTable, names: list[str]) -> Iterator[list[str]]:
-    """Links to the right and down, with the values that the links of another map have."""
+    """Yield links to the right and down, with the values of the links of the other map."""
     head = [cell.text for cell in table.header]
     yield head
     spots = {_spot(number, len(names)): name for number, name in enumerate(names)}
     pairs = [
-        (name, spots[other])
+        (name, spots[neighbour])
         for (row, column), name in spots.items()
-        for other in ((row, column + 1), (row + 1, column))
-        if other in spots
+        for neighbour in ((row, column + 1), (row + 1, column))
+        if neighbour in spots
     ]
-    for number, (name, other_name) in enumerate(pairs):
+    for number, (name, neighbour_name) in enumerate(pairs):
         values = table.rows[number % len(table.rows)]
         known = {column.text: cell.text for column, cell in zip(table.header, values, strict=True)}
-        known |= {"from": name, "to": other_name}
+        known |= {"from": name, "to": neighbour_name}
         yield [known[column] for column in head]
 
 
 def _rows(rows: Iterator[list[str]]) -> str:
-    """A printed table, laid out, at the depth of a key's block."""
+    """Return a printed table, aligned and indented as a block."""
     from interpreter.reading.yaml_layout import lay_out_table
 
     table = lay_out_table("\n".join(" | ".join(row) for row in rows))

@@ -42,7 +42,7 @@ class ScenarioFile(pytest.File):
 
         suite = suite_of([str(self.path)])
         if suite.diagnostics:
-            raise self.CollectError("\n".join(suite.told()))
+            raise self.CollectError("\n".join(suite.messages()))
         for scenario, ruleset in suite.pairs:
             name = scenario.name if ruleset == scenario.ruleset else f"{scenario.name} ({ruleset})"
             yield ScenarioItem.from_parent(self, name=name, suite=suite, scenario=scenario, ruleset=ruleset)
@@ -64,7 +64,7 @@ class ScenarioItem(pytest.Item):
 
         outcome = self.suite.outcome(self.scenario, self.ruleset)
         if not outcome.passed:
-            raise Failed("\n".join([*told(outcome, self.suite.statements), *self.suite.told()]))
+            raise Failed("\n".join([*told(outcome, self.suite.statements), *self.suite.messages()]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)

@@ -1,1 +1,1 @@
-"""Comparison of rulesets: what differs, where games diverge, and how much each difference matters."""
+"""Comparison of rulesets: differences, divergence of games, and the effect of each difference."""

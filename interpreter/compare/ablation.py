@@ -1,11 +1,11 @@
 """Ablation: the effect of each difference of two rulesets by itself.
 
-The games of two editions often part at the same place, and then nothing is known of what differs behind it. So each
-rule, trigger, standing rule and table that differs is put into the first ruleset alone
-(:mod:`interpreter.compare.graft`), and that is played in lock step with the first ruleset as it is. Rules and tables
-that only one side has do nothing by themselves: they are asked with what names them.
+Games of two editions often diverge at the same place, which hides later differences. So each rule, trigger, standing
+rule and table that differs is grafted alone into the first ruleset (:mod:`interpreter.compare.graft`), and the result
+is played in lock step with the unchanged ruleset. Rules and tables that only one side has do nothing alone: they come
+along with the rules that name them.
 
-A difference depends on no other, so they can be played by any number of workers (:mod:`interpreter.simulate.workers`).
+Differences are independent, so any number of workers can play them (:mod:`interpreter.simulate.workers`).
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ __all__ = ["Alone", "one_at_a_time", "ranked", "singles"]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A thing that differs, by the path of its first difference, and what it does by itself.
+    """Effect of a difference by itself, by the path of its first change.
 
-    ``partings`` are those of the games that part, of ``games``. ``why`` says why it cannot be played by itself.
+    ``partings`` are the divergences of the games that diverge, of ``games``. ``why`` says why it cannot be played
+    alone.
     """
 
     path: str
@@ -49,31 +50,33 @@ class Alone:
 
     @property
     def choices(self) -> float:
-        """After how many choices games part, in the mean."""
-        return fmean([each.choices for each in self.partings] or [0])
+        """Return the mean number of choices before games diverge."""
+        return fmean([parting.choices for parting in self.partings] or [0])
 
     @property
     def round(self) -> float:
-        return fmean([each.round for each in self.partings] or [0])
+        return fmean([parting.round for parting in self.partings] or [0])
 
 
-def ranked(found: Iterable[Alone]) -> list[Alone]:
-    """Sort effects: largest first, of these the earliest; unplayable ones last."""
-    return sorted(found, key=lambda each: (bool(each.why), -each.share, each.choices, each.path))
+def ranked(effects: Iterable[Alone]) -> list[Alone]:
+    """Sort effects: largest share first, then earliest; unplayable ones last."""
+    return sorted(effects, key=lambda effect: (bool(effect.why), -effect.share, effect.choices, effect.path))
 
 
 def singles(comparison: Comparison) -> list[tuple[str, str, str]]:
-    """List the differences that can be applied to the first ruleset alone: section, name and path of the first change.
+    """Return the differences that can be applied alone: section, name and path of the first change.
 
-    A rule or table that only one side has is nothing by itself.
+    Skips rules and tables that only one side has: they do nothing alone.
     """
-    found: dict[tuple[str, str], str] = {}
-    for each in comparison.differences:
-        section, _, name = each.path.partition(".")
-        is_needed = section in ("rules", "tables") and (each.a is None or each.b is None) and not each.cell
+    paths: dict[tuple[str, str], str] = {}
+    for difference in comparison.differences:
+        section, _, name = difference.path.partition(".")
+        is_needed = (
+            section in ("rules", "tables") and (difference.a is None or difference.b is None) and not difference.cell
+        )
         if section in GRAFTED and not is_needed:
-            found.setdefault((section, name.partition("[")[0]), each.path)
-    return [(*thing, path) for thing, path in found.items()]
+            paths.setdefault((section, name.partition("[")[0]), difference.path)
+    return [(*thing, path) for thing, path in paths.items()]
 
 
 def one_at_a_time(
@@ -84,7 +87,7 @@ def one_at_a_time(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Alone]]:
-    """Everything that differs, some at a time, in any order: here, or by a crew."""
+    """Yield the effects of all differences, several at a time, in any order. Distributed by :func:`shared`."""
     numbers = range(len(singles(comparison)))
     here = _playing(plan, comparison, tuple(seeds))
     return shared(here, partial(_play_batch, plan, tuple(seeds)), numbers, crew, alone, stopped)
@@ -105,10 +108,10 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
 
     def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
         for number in numbers:
-            found = _alone(comparison, things[number], bots, seeds, dict(plan.settings), stopped)
+            effect = _alone(comparison, things[number], bots, seeds, dict(plan.settings), stopped)
             if stopped():
                 return
-            yield found
+            yield effect
 
     return work
 
@@ -129,13 +132,13 @@ def _alone(
         first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
         return Alone(path, 0, why=first.message)
     partings = [_parting(comparison.a, changed, bots, seed, settings) for seed in seeds if not stopped()]
-    return Alone(path, len(seeds), tuple(each for each in partings if each.is_apart))
+    return Alone(path, len(seeds), tuple(parting for parting in partings if parting.is_apart))
 
 
 def _parting(
     ruleset: Ruleset, changed: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
 ) -> Parting:
-    """A rule that fails among others than it was written for makes another game, too."""
+    """Return the divergence of a game. A rule that fails in the changed ruleset counts as one, too."""
     with no_search():
         try:
             return in_step(ruleset, changed, bots, seed, settings)[0]

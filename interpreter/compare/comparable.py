@@ -1,7 +1,7 @@
-"""One side of a comparison: a ruleset by what it does, and where in the order of play each part of it first matters.
+"""One side of a comparison: the behaviour of a ruleset, and the chapter in which each part first matters.
 
-Texts are compared by their outline and by the constants in it; in how many layers they were put together, what their
-locals are called and which statements they cite makes no difference.
+Texts are compared by their outline and its constants. Names of locals, citations and the number of layers do not
+matter.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ CHAPTERS = {
     "box": "What the box holds",
     "board": "The board",
     "start": "Where things lie at first",
-    "settings": "Settings and doubts",
+    "settings": "Settings and interpretations",
     "round": "The course of a round",
     "standing": "At any time",
     "result": "Who wins",
     "others": "Elsewhere",
     "told": "Said and shown",
 }
-"""What chapters are called that are no phase and not the set-up; those bear the names of their rules."""
+"""Titles of the chapters other than phases and the set-up, which are titled after their rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Value of one ruleset at a path: in short form, and for texts each active layer, lowest first."""
+    """Value of one ruleset at a path: in short form, and for rule texts the active layers, lowest first."""
 
     value: str
     parts: tuple[Part, ...] = ()
@@ -52,14 +52,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text as it is compared: its outline, and the constants in it as others name them."""
+    """A rule text in comparable form: its outline, and the public names of its constants."""
 
     shape: Hashable
     constants: tuple[str, ...]
 
 
 class Compared:
-    """A ruleset that is compared, perhaps with several others."""
+    """A ruleset to compare, possibly with several others."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
@@ -71,12 +71,12 @@ class Compared:
 
     @cached_property
     def taken(self) -> frozenset[str]:
-        """The overlays that it holds, or that some numbers of players take in."""
+        """Ids of the overlays that it has, or gets with some number of players."""
         return frozenset([*self.ruleset.overlays, *dict(self.ruleset.players.overlays).values()])
 
     @cached_property
     def optional(self) -> dict[str, str]:
-        """The overlays that it can have and does not, with their titles."""
+        """Optional overlays that it does not have: titles by id."""
         shelf = self.ruleset.shelf
         here = {document.id for document in self.ruleset.composition.documents}
         read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
@@ -88,7 +88,7 @@ class Compared:
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
-        """Return the part that applies under the known settings; some names are not treated as constants."""
+        """Return the part that applies under known settings. The names in ``open_`` are not treated as constants."""
         key = (tuple(sorted(settings.items())), open_)
         if key not in self._views:
             self._views[key] = View(self.ruleset, applied(self.ruleset.model, settings, open_))
@@ -96,7 +96,7 @@ class Compared:
 
 
 class View:
-    """A model of a ruleset, with its texts in a form that can be compared."""
+    """A model of a ruleset, with its texts in comparable form."""
 
     def __init__(self, ruleset: Ruleset, model: Model) -> None:
         self.ruleset, self.model = ruleset, model
@@ -106,10 +106,11 @@ class View:
     def text(self, tree: object) -> Text:
         outline = Outline(self.model)
         shape = outline.of(tree)
-        return Text(shape, tuple(self._constant(each.value, each.type) for each in outline.constants))
+        return Text(shape, tuple(self._constant(constant.value, constant.type) for constant in outline.constants))
 
     def _constant(self, value: Value, type_: Type) -> str:
-        """A constant as it is compared: all things of a sort are that, whatever they are called."""
+        """Return a constant in comparable form. All things of a kind are equal to all things of the same kind, whatever
+        their names."""
         of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
             return f"every {type_text(self.ruleset, of)}"
@@ -130,21 +131,21 @@ class View:
         return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
 
     def written(self, tree: core.Expression) -> str:
-        """An expression as it stands in a file; a constant as its value."""
+        """Return the source text of an expression, or the value of a constant."""
         return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else " ".join(tree.span.text.split())
 
     # --- rules, triggers and standing rules
 
     def layers(self, name: str) -> list[RuleLayer]:
-        """The layers of a rule down to the first that always answers and asks none below."""
+        """Return the layers of a rule, down to the first that always answers and never calls `base`."""
         if name not in self._layers:
             layers = list(self.model.rules[name].layers)
-            whole = [place for place, each in enumerate(layers) if each.when is None and not _asks_below(each.body)]
-            self._layers[name] = layers[whole[-1] if whole else 0 :]
+            final = [place for place, layer in enumerate(layers) if layer.when is None and not _calls_base(layer.body)]
+            self._layers[name] = layers[final[-1] if final else 0 :]
         return self._layers[name]
 
     def texts(self, topic: Topic) -> list[Text]:
-        """The texts of a topic, one for each layer."""
+        """Return the texts of a topic, one per layer."""
         key = (topic.section, topic.name)
         if key not in self._texts:
             self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
@@ -156,11 +157,11 @@ class View:
             case "rules":
                 rule = model.rules[name]
                 types = tuple(type_ for _, type_ in rule.parameters)
-                yield from ((types, rule.result, each.when, _plain(each)) for each in self.layers(name))
+                yield from ((types, rule.result, layer.when, _plain(layer)) for layer in self.layers(name))
             case "triggers":
-                each = model.triggers[name]
-                cases = tuple((case.phases, self._block(case.procedure)) for case in each.cases)
-                yield each.event, each.test, cases
+                trigger = model.triggers[name]
+                cases = tuple((case.phases, self._block(case.procedure)) for case in trigger.cases)
+                yield trigger.event, trigger.test, cases
             case _:
                 standing = model.standing[name]
                 yield standing.binders, standing.test, self._block(standing.procedure)
@@ -169,14 +170,14 @@ class View:
         return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
     def entries(self, topic: Topic) -> list[Entry]:
-        """The declaration of each text."""
+        """Return the declaration of each text."""
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         if topic.section == "rules":
             return [entries[layer.layer] for layer in self.layers(topic.name)]
         return entries[-1:]
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
-        """Some of the texts of a topic, with what their authors say of them."""
+        """Return some of the texts of a topic, with their descriptions and citations."""
         entries = self.entries(topic)
         parts = tuple(self._part(topic.section, entries[place]) for place in texts)
         return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
@@ -188,46 +189,46 @@ class View:
         about = word(entry.get("about"))
         return replace(part, text=text, about=about, cites=tuple(quote for quote in part.cites if quote.id in own))
 
-    # --- where in the order of play
+    # --- chapters in the order of play
 
     @cached_property
     def chapters(self) -> dict[Topic, str]:
-        """The chapter of every topic: the moment at which it first comes into play."""
+        """The chapter of every topic: the first moment at which it matters."""
         model, facts = self.model, self.ruleset.program.reach.phase_facts
         play = [*([model.setup] if model.setup else []), *model.phases]
         firsts = {Topic("rules", name) for name in play if name in model.rules}
         seen = set(firsts)
-        found: dict[Topic, str] = {}
+        chapters: dict[Topic, str] = {}
         heads: list[tuple[str, list[Topic]]] = [(name, [Topic("rules", name)]) for name in play if name in model.rules]
         for name in play:
             events = facts[name].events if name in facts else ()
-            heard = [Topic("triggers", each.name) for each in model.triggers.values() if each.event in events]
+            heard = [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in events]
             heads.append((name, heard))
-        checks = [each.check for each in model.settings.values() if each.check in model.rules]
+        checks = [setting.check for setting in model.settings.values() if setting.check in model.rules]
         heads += [
             ("standing", [Topic("standing", name) for name in model.standing]),
-            ("result", [Topic("rules", each.rule) for each in _calls(model.ranking)]),
+            ("result", [Topic("rules", call.rule) for call in _calls(model.ranking)]),
             ("settings", [Topic("rules", name) for name in checks if name]),
             ("others", [Topic(of, name) for of in ("triggers", "rules") for name in getattr(model, of)]),
         ]
         for chapter, topics in heads:
             if topics == [Topic("rules", chapter)]:
                 seen.difference_update(topics)
-            found.update(dict.fromkeys(below(model, topics, seen), chapter))
-        return found
+            chapters.update(dict.fromkeys(below(model, topics, seen), chapter))
+        return chapters
 
     @cached_property
     def tables(self) -> dict[str, str]:
-        """The chapter of every table: of what reads it first."""
+        """The chapter of every table: the chapter of its first reader."""
         order = ["start", *self.phases, *CHAPTERS]
-        found = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
+        chapters = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
         starts = (group.start for group in self.model.groups.values() if group.start is not None)
-        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, core.TableCell)}
+        chapters |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, core.TableCell)}
         for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
             for node in nodes_of(self.model, topic):
                 if isinstance(node, core.TableCell):
-                    found.setdefault(node.table, chapter)
-        return found
+                    chapters.setdefault(node.table, chapter)
+        return chapters
 
     @property
     def phases(self) -> list[str]:
@@ -235,7 +236,7 @@ class View:
 
 
 def _plain(layer: RuleLayer) -> object:
-    """A text, of which a function in one line says the same as one that only returns a value."""
+    """Return the body of a layer; an `is` layer that only returns a value is reduced to that value."""
     match layer.body:
         case (core.Returns(value),) if layer.form == "is":
             return value
@@ -244,7 +245,7 @@ def _plain(layer: RuleLayer) -> object:
 
 
 def _lines(value: Value) -> Iterator[str]:
-    """Return the content of a trigger or standing rule line by line, without its description."""
+    """Yield the lines of a trigger or standing rule, without its description."""
     for entry in value.entries if isinstance(value, Mapping) else ():
         key, text = entry.key.text, entry.value
         if isinstance(text, Scalar) and key in ("on", "for", "whenever"):
@@ -255,11 +256,11 @@ def _lines(value: Value) -> Iterator[str]:
         elif isinstance(text, Sequence) and key == "cases":
             for case in text.items:
                 if isinstance(case, Mapping):
-                    yield f"in {', '.join(each.text for each in words(case.get('in')))}:"
+                    yield f"in {', '.join(phase.text for phase in words(case.get('in')))}:"
                     yield from _lines(case)
 
 
-def _asks_below(body: object) -> bool:
+def _calls_base(body: object) -> bool:
     return any(isinstance(node, core.CallBase) for node in descendants(body))
 
 

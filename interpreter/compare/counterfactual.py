@@ -1,9 +1,8 @@
-"""Counterfactual games: fork a saved game at a decision, change something and let bots play on. It is forked at a
-decision, changed there, and played on by bots.
+"""Counterfactual games: fork a saved game at a decision, change something and let bots play on.
 
-Both ways have the same chance and the same bots, continuation by continuation, so what differs comes from the change.
-What lies hidden at the fork, such as the order of a stack, lies so in all of them; what is drawn or shuffled later is
-not what it was in the kept game.
+Both branches have the same seeds and the same bots, so differences come from the change. Hidden information at the
+fork, such as the order of a stack, is the same in all continuations; later draws and shuffles differ from the saved
+game.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ _CELL = re.compile(r"(\w+)\[([^\]]+)\]\s*=\s*(.*)")
 _SETTING = re.compile(r"(\w+)\s*=\s*(\S.*)")
 
 Pair = tuple[Row, Row]
-"""One continuation: as it was, and changed."""
+"""One continuation: unchanged and changed."""
 
 
 @dataclass
 class Changes:
-    """Changes at the fork: cells of tables, settings, and the choice."""
+    """Changes at the fork: table cells, settings, and the choice."""
 
     cells: list[Cell] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
@@ -46,7 +45,7 @@ class Changes:
 
 
 class Difference(TypedDict):
-    """Means of those continuations in which there is a number both ways, and their difference with its interval."""
+    """Means over the continuations with a value in both branches, and their difference with its interval."""
 
     games: int
     before: float | None
@@ -65,7 +64,7 @@ class DifferenceByRound(DifferenceOf):
 
 
 class Cells(TypedDict):
-    """A part of the view that the change changes at once."""
+    """A part of the view that the change affects immediately."""
 
     path: str
     before: Json
@@ -73,14 +72,14 @@ class Cells(TypedDict):
 
 
 class AtOnce(TypedDict):
-    """States right behind the fork: number of options and the cells that differ."""
+    """States right after the fork: numbers of options, and the parts that differ."""
 
     options: list[int]
     state: list[Cells]
 
 
 class Compared(TypedDict):
-    """Both continuations, compared."""
+    """Comparison of both branches."""
 
     rounds: Difference
     decisions: Difference
@@ -92,8 +91,8 @@ class Compared(TypedDict):
 
 @dataclass(frozen=True)
 class Fork:
-    """A game at a decision, and the same game changed. ``kept`` is the choice that was made there, ``instead`` the one
-    that is made in the changed game; nothing where bots choose in both."""
+    """A game at a decision, and the changed game. ``kept`` is the original choice, ``instead`` the one of the changed
+    game; None if bots choose in both."""
 
     game: Game
     ruleset: Rules
@@ -102,7 +101,7 @@ class Fork:
     instead: dict[str, Json] | None = None
 
     def begin(self, seed: int) -> tuple[Game, Game]:
-        """Both games, behind the choices that are given."""
+        """Return both games after the choices of the fork."""
         before, after = going_on(self.game, self.game.ruleset, {}, seed), self.changed(seed)
         for game, choice in ((before, self.kept), (after, self.instead)):
             if choice is not None:
@@ -114,39 +113,42 @@ class Fork:
 
 
 def changes_of(game: Game, texts: Sequence[str]) -> Changes:
-    """Parse changes: `table[keys]=value`, `setting=value`, or a choice. ``ValueError`` for what is none of these."""
-    found, model = Changes(), game.ruleset.model
+    """Parse changes: `table[keys]=value`, `setting=value`, or a choice. Raises :class:`ValueError` for other text."""
+    changes, model = Changes(), game.ruleset.model
     for text in texts:
         if cell := _CELL.fullmatch(text.strip()):
-            found.cells.append((cell[1], tuple(key.strip() for key in cell[2].split(",")), cell[3].strip()))
+            changes.cells.append((cell[1], tuple(key.strip() for key in cell[2].split(",")), cell[3].strip()))
         elif (setting := _SETTING.fullmatch(text.strip())) and setting[1] not in model.tables:
-            found.settings[setting[1]] = setting[2].strip()
+            changes.settings[setting[1]] = setting[2].strip()
         elif unfinished := _unfinished(game, text):
             raise ValueError(unfinished)
         elif game.decision is None:
-            raise ValueError("the game is over: nothing can be chosen")
-        elif found.choice is not None:
-            raise ValueError("only one choice can be made at a decision")
+            raise ValueError("the game is over: no decision is pending")
+        elif changes.choice is not None:
+            raise ValueError("give only one choice for the decision")
         else:
-            found.choice = understood(game, game.decision, text)
-    return found
+            changes.choice = understood(game, game.decision, text)
+    return changes
 
 
 def _unfinished(game: Game, text: str) -> str:
-    """Report the missing part of a change that names a table or setting only."""
+    """Return the error for a change that names only a table or setting; empty for others."""
     name = text.partition("=")[0].partition("[")[0].strip()
     decision, tables = game.decision, game.ruleset.model.tables
     if decision is not None and any(option.name == name for option in decision.site.options):
         return ""
     if name in tables:
         cell = f"`{name}[{', '.join(tables[name].keys)}]=VALUE`"
-        return f"`{name}` is a table: say which cell of it, and what it shall be, {cell}"
-    return f"`{name}` is a setting: say what it shall be, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
+        return f"`{name}` is a table: give the cell and its value, {cell}"
+    return f"`{name}` is a setting: give its value, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
 
 
 def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
-    """The fork; the choice that was ``kept`` is made again only against another one. ``ValueError``, ``LookupError``,
-    and :class:`IllegalMove` for a choice that the changed game refuses."""
+    """Return the fork. The original choice (``kept``) is only replayed if the changes include another one.
+
+    Raises :class:`ValueError` and :class:`LookupError` for invalid changes, and :class:`IllegalMove` for a choice that
+    the changed game refuses.
+    """
     instead = changes.choice
     fork = Fork(
         game, varied(game.ruleset, changes.cells), changes.settings, kept if instead is not None else None, instead
@@ -160,8 +162,10 @@ def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
 def continuations(
     fork: Fork, bots: Callable[[Rules], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
 ) -> Iterator[Pair]:
-    """Plays on from the fork with each seed, both ways, until it is to be ``stopped``."""
-    tables = [(WholeGames(each, made), made) for each in (fork.game.ruleset, fork.ruleset) for made in (bots(each),)]
+    """Play both branches of the fork with each seed, until ``stopped`` returns True."""
+    tables = [
+        (WholeGames(rules, seats), seats) for rules in (fork.game.ruleset, fork.ruleset) for seats in (bots(rules),)
+    ]
     for seed in seeds:
         if stopped():
             return
@@ -178,11 +182,11 @@ def _row(game: Game, bots: list[Bot], seed: int) -> Row:
     return Row(seed, match.decisions, 0, round_, 0.0, places, keys, taken(game))
 
 
-# --- the difference
+# --- differences
 
 
 def at_once(fork: Fork) -> AtOnce:
-    """Compare the states right behind the fork: number of options and cells."""
+    """Compare the states right after the fork: numbers of options, and parts of the view."""
     before, after = fork.begin(0)
     shown = dict(_flat("", before.view())), dict(_flat("", after.view()))
     paths = [path for path in {**shown[0], **shown[1]} if shown[0].get(path) != shown[1].get(path)]
@@ -193,7 +197,7 @@ def at_once(fork: Fork) -> AtOnce:
 
 
 def _flat(path: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Each thing of a view by the way to it; lists of single things are one."""
+    """Yield each value of a view with its path. Lists of plain values count as one value."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from _flat(f"{path}.{name}" if path else str(name), part)
@@ -205,10 +209,10 @@ def _flat(path: str, value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
-    """Compare both continuations: for each number the means, the difference and a 95 % interval."""
+    """Compare both branches: the means, difference and 95 % interval of each number."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]
-    found: Compared = {
+    comparison: Compared = {
         "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
         "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
         "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
@@ -221,7 +225,7 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
             ends = [(final(measure, a), final(measure, b)) for a, b in pairs]
             for of in sorted({of for a, b in ends for of in (*a, *b)}, key=str):
                 values = [(a.get(of), b.get(of)) for a, b in ends]
-                found["measures"].setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
+                comparison["measures"].setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
         if measure.recurs:
             rounds = [
                 (by_round(measure, a.taken[measure.name]), by_round(measure, b.taken[measure.name])) for a, b in pairs
@@ -230,10 +234,10 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
                 {key for a, b in rounds for key in (*a, *b)}, key=lambda key: (str(key[0]), key[1])
             ):
                 values = [(a.get((of, number)), b.get((of, number))) for a, b in rounds]
-                told: DifferenceByRound = {"of": list(of), "round": number, **_difference(values)}
-                if told["games"] * 2 >= len(pairs):
-                    found["curves"].setdefault(measure.name, []).append(told)
-    return found
+                difference: DifferenceByRound = {"of": list(of), "round": number, **_difference(values)}
+                if difference["games"] * 2 >= len(pairs):
+                    comparison["curves"].setdefault(measure.name, []).append(difference)
+    return comparison
 
 
 def _winners(row: Row) -> list[int]:
@@ -241,7 +245,7 @@ def _winners(row: Row) -> list[int]:
 
 
 def _within(most: float, difference: Difference) -> Difference:
-    """A difference of shares, with an interval that holds no more than there can be."""
+    """Return a difference with its interval clamped to what is possible."""
     low, high = difference["low"], difference["high"]
     return (
         difference if low is None or high is None else {**difference, "low": max(low, -most), "high": min(high, most)}

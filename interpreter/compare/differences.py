@@ -1,9 +1,8 @@
 """Differences between two rulesets: typed, by path, and by the phase in which they first matter.
 
-In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
-(:mod:`interpreter.compare.partial_evaluation`), and that by what it does (:mod:`interpreter.compare.comparable`). What
-is told of a game and how bots choose (:mod:`interpreter.compare.presentation`) is no rule, and stands in a chapter of
-its own.
+Takes two rulesets; returns differences with the value of each side. Only parts that can ever apply are compared
+(:mod:`interpreter.compare.partial_evaluation`), by their behaviour (:mod:`interpreter.compare.comparable`). Texts,
+displays and bots (:mod:`interpreter.compare.presentation`) are not rules and have their own chapter.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
-from interpreter.compare.presentation import Facts, Told, own_policies, policy_files, policy_of, told
+from interpreter.compare.presentation import Facts, Presented, own_policies, policy_files, policy_of, presented
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
@@ -33,10 +32,10 @@ _ASIDE = (*_BEFORE, "told")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A path at which two rulesets differ. A side that is none has nothing there.
+    """A path at which two rulesets differ. A side that lacks the path is None.
 
-    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them;
-    ``cell`` are the keys of a cell, numbers with what they are numbers of.
+    ``constants`` are the pairs of differing constants if the texts are otherwise equal. ``cell`` are the keys of a
+    table cell in words.
     """
 
     path: str
@@ -50,7 +49,7 @@ class Difference:
 
     @property
     def within(self) -> str:
-        """The path inside of its section; with the kind of thing, where a chapter has things of many kinds."""
+        """Return the path within its section; with its kind if the chapter mixes kinds."""
         if self.kind == "overlay":
             return self.name
         if self.cell:
@@ -61,13 +60,13 @@ class Difference:
 
     @property
     def row(self) -> dict[str, str | None]:
-        """As data: the path and both values."""
+        """Return the path and both values as data."""
         return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rulesets with all that differs between them, by chapters in the order of play."""
+    """Two rulesets and their differences, by chapters in the order of play."""
 
     a: Ruleset = field(repr=False)
     b: Ruleset = field(repr=False)
@@ -76,38 +75,39 @@ class Comparison:
     graph: GraphChanges | None = None
 
     def of(self, chapter: str) -> list[Difference]:
-        return [each for each in self.differences if each.chapter == chapter]
+        return [difference for difference in self.differences if difference.chapter == chapter]
 
     @property
     def in_play(self) -> list[Difference]:
-        """The differences that belong to the set-up, to a phase or to the result: those of rules as they are played."""
-        return [each for each in self.differences if each.chapter not in _ASIDE]
+        """Return the differences of the set-up, phases and result: those of rules in play."""
+        return [difference for difference in self.differences if difference.chapter not in _ASIDE]
 
 
 def differences(
     a: Compared, b: Compared, settings: Mapping[str, Value] | None = None, players: int | None = None
 ) -> Comparison:
-    """Compares two rulesets as they are played with these settings. Where it is known how many ``players`` there are,
-    cells of tables for other numbers are left out."""
+    """Compare two rulesets under these settings. With ``players``, table cells for other numbers of players are left
+    out."""
     return _Pair(a, b, settings or {}, players).comparison()
 
 
-_Found = Iterator[Difference]
+_Differences = Iterator[Difference]
 
 
 class _Pair:
-    """Two sides under the same settings; each method but the first few finds the differences of one kind of thing."""
+    """Two sides under the same settings. Most methods yield the differences of one kind."""
 
     def __init__(self, a: Compared, b: Compared, settings: Mapping[str, Value], players: int | None) -> None:
         self.players = players
         self.a, self.b = a.whole, b.whole
         self._sides = a, b
-        self._open = open_ = frozenset(self._that_differ())
+        self._open = open_ = frozenset(self._differing())
         self.a = a.view(self._known(a.ruleset, b.ruleset, settings), open_)
         self.b = b.view(self._known(b.ruleset, a.ruleset, settings), open_)
 
-    def _that_differ(self) -> Iterator[str]:
-        """Rules and values that both have, and that are not the same: they are told themselves, not what follows."""
+    def _differing(self) -> Iterator[str]:
+        """Yield rules and values that both sides have and that differ. They are reported themselves, so they are not
+        folded into the rules that use them."""
         for name in _shared(self.a.model.rules, self.b.model.rules):
             if self.a.texts(Topic("rules", name)) != self.b.texts(Topic("rules", name)):
                 yield name
@@ -116,24 +116,25 @@ class _Pair:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the effective settings: the given ones, and those that the other ruleset lacks in this form."""
-        defaults, found = default_settings(own.model), {}
+        """Return the known settings: the given ones, and the defaults of those that the other ruleset lacks in this
+        form."""
+        defaults, known = default_settings(own.model), {}
         for name, value in defaults.items():
-            mine, its = own.model.interpretations.get(name), other.model.interpretations.get(name)
+            own_point, other_point = own.model.interpretations.get(name), other.model.interpretations.get(name)
             if name in settings:
-                found[name] = settings[name]
-            elif mine is not None:
-                if its is None or list(mine.readings) != list(its.readings):
-                    found[name] = value
+                known[name] = settings[name]
+            elif own_point is not None:
+                if other_point is None or list(own_point.readings) != list(other_point.readings):
+                    known[name] = value
             elif value is None and name not in other.model.settings:
-                found[name] = value
-        return found
+                known[name] = value
+        return known
 
     def comparison(self) -> Comparison:
         graph = graph_changes(self.a.ruleset, self.b.ruleset)
         rows = graph.rows if graph else ()
         board = [Difference(row.path, "board", row.name, "board", _side(row.a), _side(row.b)) for row in rows]
-        found = [
+        differences = [
             *self._who_plays(),
             *self._kinds(),
             *self._cards(),
@@ -147,20 +148,21 @@ class _Pair:
             *self._tables(),
             *self._texts(),
             *self._result(),
-            *self._told(),
+            *self._presentation(),
         ]
         order = self._chapters()
         place = {chapter: number for number, chapter in enumerate(order)}
-        found.sort(key=lambda each: place[each.chapter])
-        return Comparison(self.a.ruleset, self.b.ruleset, order, tuple(found), graph if found else None)
+        differences.sort(key=lambda difference: place[difference.chapter])
+        return Comparison(self.a.ruleset, self.b.ruleset, order, tuple(differences), graph if differences else None)
 
     def _chapters(self) -> dict[str, str]:
-        """All chapters in the order of play, with their titles: phases of one side only stand where they are due."""
+        """Return all chapters in the order of play, with titles. Phases of one side only stand where they are
+        played."""
         phases = list(self.a.phases)
         common = set(self.a.model.phases) & set(self.b.model.phases)
         for number, name in enumerate(self.b.phases):
             if name not in phases:
-                before = [phases.index(other) for other in self.b.phases[:number] if other in phases]
+                before = [phases.index(earlier) for earlier in self.b.phases[:number] if earlier in phases]
                 due = before[-1] + 1 if before else 0
                 if name == self.b.model.setup:
                     due = 1 if self.a.model.setup else 0
@@ -174,18 +176,18 @@ class _Pair:
 
     # --- declarations
 
-    def _who_plays(self) -> _Found:
+    def _who_plays(self) -> _Differences:
         a, b = self.a.ruleset.players, self.b.ruleset.players
-        one, other = (f"{each.low} to {each.high}" for each in (a, b))
-        yield from _one("players", "players", "number of players", one, other, "players")
-        if self.players is not None:  # what so many take in is in the rulesets already
+        left, right = (f"{players.low} to {players.high}" for players in (a, b))
+        yield from _one("players", "players", "number of players", left, right, "players")
+        if self.players is not None:  # the rulesets have the overlays of this number already
             return
-        mine, its = ({str(number): overlay for number, overlay in each.overlays} for each in (a, b))
-        for number in _either(mine, its):
-            path, name = f"players.with.{number}", f"an overlay that {number} players take in"
-            yield from _one(path, "overlay", name, mine.get(number), its.get(number), "players")
+        overlays_a, overlays_b = ({str(number): overlay for number, overlay in players.overlays} for players in (a, b))
+        for number in _either(overlays_a, overlays_b):
+            path, name = f"players.with.{number}", f"overlay for {number} players"
+            yield from _one(path, "overlay", name, overlays_a.get(number), overlays_b.get(number), "players")
 
-    def _kinds(self) -> _Found:
+    def _kinds(self) -> _Differences:
         def kinds(view: View) -> dict[str, str]:
             return {
                 kind.name: f"{kind.range[0]} to {kind.range[1]}" if kind.range else ", ".join(sorted(kind.members))
@@ -211,7 +213,7 @@ class _Pair:
         yield from _each("kinds", "kind", "box", kinds(self.a), kinds(self.b))
         yield from _each("records", "record", "box", records(self.a), records(self.b))
 
-    def _cards(self) -> _Found:
+    def _cards(self) -> _Differences:
         def cards(view: View) -> dict[str, CardRow]:
             return {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
 
@@ -220,14 +222,14 @@ class _Pair:
             copies = {f"{row.kind}[{row.key}]": str(row.copies) for row in view.model.cards if row.copies > 1}
             return {**{kind: str(kinds.count(kind)) for kind in kinds}, **copies}
 
-        mine, its = cards(self.a), cards(self.b)
-        for name in _either(mine, its):
-            a, b = self._card(self.a, mine.get(name)), self._card(self.b, its.get(name))
+        rows_a, rows_b = cards(self.a), cards(self.b)
+        for name in _either(rows_a, rows_b):
+            a, b = self._card(self.a, rows_a.get(name)), self._card(self.b, rows_b.get(name))
             if a and b:
                 yield from _each(f"cards.{name}", "card", "box", a, b)
             else:
-                one, other = (", ".join(f"{key} {value}" for key, value in each.items()) or None for each in (a, b))
-                yield from _one(f"cards.{name}", "card", name, one, other, "box")
+                left, right = (", ".join(f"{key} {value}" for key, value in card.items()) or None for card in (a, b))
+                yield from _one(f"cards.{name}", "card", name, left, right, "box")
         yield from _each("cards", "number of cards", "box", alike(self.a), alike(self.b))
 
     def _card(self, view: View, row: CardRow | None) -> dict[str, str]:
@@ -236,14 +238,14 @@ class _Pair:
         attributes = view.model.card_kinds[row.kind].attributes
         return {name: view.shown(row.values.get(name), attributes[name]) for name in attributes}
 
-    def _components(self) -> _Found:
+    def _components(self) -> _Differences:
         def parts(view: View) -> dict[str, str]:
-            found = view.model.components.values()
-            return {each.name: f"{each.count}: {each.about}" if each.count else each.about for each in found}
+            components = view.model.components.values()
+            return {part.name: f"{part.count}: {part.about}" if part.count else part.about for part in components}
 
         yield from _each("components", "component", "box", parts(self.a), parts(self.b))
 
-    def _places(self) -> _Found:
+    def _places(self) -> _Differences:
         def places(view: View) -> dict[str, str]:
             graph = view.model.graph
             return {
@@ -257,7 +259,7 @@ class _Pair:
         yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
     def _group(self, view: View, name: str) -> Facts:
-        """Compare the declarations of a holder or value."""
+        """Return the declared facts of a holder or value."""
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
@@ -267,112 +269,116 @@ class _Pair:
             "spaces": group.spaces or "",
             "unlimited": "yes" if group.unlimited else "",
         }
-        found: Facts = {key: (value, value) for key, value in plain.items() if value}
+        facts: Facts = {key: (value, value) for key, value in plain.items() if value}
         for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
             if tree is not None:
-                found[key] = (view.text(tree), view.written(tree))
+                facts[key] = (view.text(tree), view.written(tree))
         if group.start is None and group.starts != "empty":
-            found["start"] = (group.starts, group.starts)
-        return found
+            facts["start"] = (group.starts, group.starts)
+        return facts
 
-    def _groups(self) -> _Found:
-        mine, its = (
+    def _groups(self) -> _Differences:
+        left, right = (
             {name: group for name, group in view.model.groups.items() if group.file} for view in (self.a, self.b)
         )
-        for name in _either(mine, its):
-            path = _path_of(mine.get(name) or its[name])
-            a = self._group(self.a, name) if name in mine else {}
-            b = self._group(self.b, name) if name in its else {}
+        for name in _either(left, right):
+            path = _path_of(left.get(name) or right[name])
+            a = self._group(self.a, name) if name in left else {}
+            b = self._group(self.b, name) if name in right else {}
             yield from _facts(
                 path, "holder", name, "start", (_holder(a), a) if a else None, (_holder(b), b) if b else None
             )
 
-    def _roles(self) -> _Found:
+    def _roles(self) -> _Differences:
         def roles(view: View) -> dict[str, str]:
             return {
-                role.name: f"{'counts' if role.counts else 'does not count'}, {_many(role)}"
+                role.name: f"{'counts' if role.counts else 'does not count'}, {_seats(role)}"
                 for role in view.model.roles.values()
             }
 
         yield from _each("seats.roles", "role", "players", roles(self.a), roles(self.b))
 
-    def _settings(self) -> _Found:
+    def _settings(self) -> _Differences:
         def settings(view: View) -> dict[str, str]:
-            found = view.ruleset.model.settings.values()
-            return {each.name: f"{type_text(view.ruleset, each.type)}: {each.about}" for each in found}
+            declared = view.ruleset.model.settings.values()
+            return {setting.name: f"{type_text(view.ruleset, setting.type)}: {setting.about}" for setting in declared}
 
-        def doubts(of: Compared) -> dict[str, str]:
-            found = of.ruleset.model.interpretations.values()
-            return {each.name: f"{each.default} ({' | '.join(each.readings)})" for each in found}
+        def interpretations(of: Compared) -> dict[str, str]:
+            declared = of.ruleset.model.interpretations.values()
+            return {point.name: f"{point.default} ({' | '.join(point.readings)})" for point in declared}
 
         yield from _each("settings", "setting", "settings", settings(self.a), settings(self.b))
         a, b = self._sides
-        mine, its = doubts(a), doubts(b)
-        if mine != its:  # of a doubt that nothing asks for it does not matter how it is read
-            mine, its = (
-                {name: value for name, value in each.items() if name in settings_read(of.view({}, self._open).model)}
-                for of, each in ((a, mine), (b, its))
+        left, right = interpretations(a), interpretations(b)
+        if left != right:  # interpretations that no rule reads do not matter
+            left, right = (
+                {
+                    name: value
+                    for name, value in readings.items()
+                    if name in settings_read(of.view({}, self._open).model)
+                }
+                for of, readings in ((a, left), (b, right))
             )
-        yield from _each("interpretations", "reading of a doubt", "settings", mine, its)
+        yield from _each("interpretations", "interpretation", "settings", left, right)
         yield from self._optional()
 
-    def _optional(self) -> _Found:
-        """Overlays that one side can have and the other cannot; what a side holds already is told itself."""
+    def _optional(self) -> _Differences:
+        """Yield overlays that only one side can have. Those that a side already has are compared rule by rule."""
         a, b = self._sides
-        mine, its = (
-            {id: title for id, title in one.optional.items() if id not in other.taken}
-            for one, other in ((a, b), (b, a))
+        left, right = (
+            {id: title for id, title in own.optional.items() if id not in opposite.taken}
+            for own, opposite in ((a, b), (b, a))
         )
-        yield from _each("overlays", "optional rules", "settings", mine, its)
+        yield from _each("overlays", "optional rules", "settings", left, right)
 
-    def _course(self) -> _Found:
+    def _course(self) -> _Differences:
         a, b = self.a.model, self.b.model
         phases = (", ".join(_phases(view)) for view in (self.a, self.b))
         yield from _one("round", "phases of a round", "round", next(phases), next(phases), "round")
         yield from _one("setup", "set-up", "setup", a.setup or None, b.setup or None, "round")
 
-    def _result(self) -> _Found:
-        one, other = ([view.text(key) for key in view.model.ranking] for view in (self.a, self.b))
-        if one != other:
+    def _result(self) -> _Differences:
+        left, right = ([view.text(key) for key in view.model.ranking] for view in (self.a, self.b))
+        if left != right:
             a, b = (Side(", ".join(map(view.written, view.model.ranking))) for view in (self.a, self.b))
             yield Difference("result.rank", "result", "result", "result", a, b)
 
-    # --- what is no rule
+    # --- texts, displays and bots
 
-    def _told(self) -> _Found:
-        mine, its = (self._telling(view) for view in (self.a, self.b))
-        for path in _either(mine, its):
-            a, b = mine.get(path), its.get(path)
-            thing = a or its[path]
-            one, other = ((each.whole, each.facts) if each is not None else None for each in (a, b))
-            yield from _facts(path, thing.kind, thing.name, "told", one, other)
+    def _presentation(self) -> _Differences:
+        things_a, things_b = (self._presented_of(view) for view in (self.a, self.b))
+        for path in _either(things_a, things_b):
+            a, b = things_a.get(path), things_b.get(path)
+            thing = a or things_b[path]
+            left, right = ((side.whole, side.facts) if side is not None else None for side in (a, b))
+            yield from _facts(path, thing.kind, thing.name, "told", left, right)
 
-    def _telling(self, view: View) -> dict[str, Told]:
+    def _presented_of(self, view: View) -> dict[str, Presented]:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
-        of, other = (policy_files(each.ruleset) for each in (view, self.b if view is self.a else self.a))
-        files = (policy_of(view.ruleset, id) for id, path in of.items() if other.get(id) != path)
-        found = told(view.model, view.text, partial(type_text, view.ruleset))
-        every = chain(found, own_policies(view.ruleset), (each for each in files if each is not None))
-        return {each.path: each for each in every}
+        own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
+        files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
+        texts = presented(view.model, view.text, partial(type_text, view.ruleset))
+        things = chain(texts, own_policies(view.ruleset), (policy for policy in files if policy is not None))
+        return {thing.path: thing for thing in things}
 
     # --- tables
 
-    def _tables(self) -> _Found:
-        mine, its = self.a.model.tables, self.b.model.tables
-        for name in _either(mine, its):
+    def _tables(self) -> _Differences:
+        left, right = self.a.model.tables, self.b.model.tables
+        for name in _either(left, right):
             chapter = self.a.tables.get(name) or self.b.tables.get(name) or "others"
-            a = self._cells(self.a, mine[name]) if name in mine else None
-            b = self._cells(self.b, its[name]) if name in its else None
+            a = self._cells(self.a, left[name]) if name in left else None
+            b = self._cells(self.b, right[name]) if name in right else None
             path = f"tables.{name}"
-            if a is not None and b is not None and self._keys(self.a, mine[name]) == self._keys(self.b, its[name]):
-                keys = self._key_words(self.a, mine[name]) | self._key_words(self.b, its[name])
+            if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
+                keys = self._key_words(self.a, left[name]) | self._key_words(self.b, right[name])
                 for cell in _either(a, b):
                     if a.get(cell) != b.get(cell):
                         sides = _side(a.get(cell)), _side(b.get(cell))
                         yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides, cell=keys[cell])
             else:
-                x = self._whole(mine[name], a) if a is not None else None
-                y = self._whole(its[name], b) if b is not None else None
+                x = self._whole(left[name], a) if a is not None else None
+                y = self._whole(right[name], b) if b is not None else None
                 yield from _one(path, "table", name, x, y, chapter)
 
     def _whole(self, table: Table, cells: Mapping[str, str]) -> str:
@@ -383,7 +389,8 @@ class _Pair:
         return (*table.keys, type_text(view.ruleset, table.gives))
 
     def _cells(self, view: View, table: Table) -> dict[str, str]:
-        """The cells by their keys as rules write them: those for so many players, where it is known how many play."""
+        """Return the cells by their keys in rule notation, without cells for other numbers of players if it is
+        known."""
         of = [place for place, key in enumerate(table.keys) if key == "players"]
         return {
             ", ".join(self._key(view, table, keys)): view.shown(value, table.gives)
@@ -395,39 +402,39 @@ class _Pair:
         return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
 
     def _key_words(self, view: View, table: Table) -> dict[str, str]:
-        """The keys of every cell in words: a number says what it is the number of."""
+        """Return the keys of every cell in words. A number is preceded by the name of its key."""
         of = [
             f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else ""
             for name, type_ in zip(table.keys, table.key_types, strict=True)
         ]
-        found = (self._key(view, table, keys) for keys in table.cells)
-        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in found}
+        cells = (self._key(view, table, keys) for keys in table.cells)
+        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in cells}
 
     # --- rules, triggers, standing rules
 
-    def _texts(self) -> _Found:
+    def _texts(self) -> _Differences:
         topics = dict.fromkeys([*self.a.chapters, *self.b.chapters])
         for topic in topics:
             chapter = self.a.chapters.get(topic) or self.b.chapters[topic]
             a, b = (view.texts(topic) if topic in view.chapters else [] for view in (self.a, self.b))
             if a == b:
                 continue
-            mine, its = _apart(a, b)
-            one = self.a.side(topic, mine) if a else None
-            other = self.b.side(topic, its) if b else None
-            constants = _constants([a[place] for place in mine], [b[place] for place in its])
+            layers_a, layers_b = _apart(a, b)
+            left = self.a.side(topic, layers_a) if a else None
+            right = self.b.side(topic, layers_b) if b else None
+            constants = _constants([a[place] for place in layers_a], [b[place] for place in layers_b])
             path, kind = f"{topic.section}.{topic.name}", _KINDS[topic.section]
-            yield Difference(path, kind, topic.name, chapter, one, other, constants)
+            yield Difference(path, kind, topic.name, chapter, left, right, constants)
 
 
 _KINDS = {"rules": "rule", "triggers": "trigger", "standing": "standing rule"}
 
 
 def _apart(a: list[Text], b: list[Text]) -> tuple[list[int], list[int]]:
-    """The layers that only one side has. Where a side has no other, what the other side's layers lie on or replace."""
+    """Return the layers that only one side has. For a side without any, return its top layer."""
     left = [place for place, text in enumerate(a) if text not in b]
     right = [place for place, text in enumerate(b) if text not in a]
-    if not left and not right:  # the same in another order
+    if not left and not right:  # the same layers in another order
         return list(range(len(a))), list(range(len(b)))
     return left or _last(a), right or _last(b)
 
@@ -440,8 +447,8 @@ def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
     """Pair the constants of two texts that differ in nothing else."""
     if not a or [text.shape for text in a] != [text.shape for text in b]:
         return ()
-    one, other = (chain.from_iterable(text.constants for text in texts) for texts in (a, b))
-    return tuple(dict.fromkeys(pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]))
+    left, right = (chain.from_iterable(text.constants for text in texts) for texts in (a, b))
+    return tuple(dict.fromkeys(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1]))
 
 
 def _path_of(group: Group) -> str:
@@ -457,24 +464,26 @@ def _path_of(group: Group) -> str:
     return f"{section}.{group.name}"
 
 
-# --- small things
+# --- helpers
 
 
-_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
+_DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
 _FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
 def _holder(facts: Facts) -> str:
-    """A holder or value in words, without what is so where nothing is said."""
-    told = [_FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_told(key, value)]
-    return ", ".join([facts["holds"][1], *told])
+    """Describe a holder or value, without defaults."""
+    others = [
+        _FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_shown(key, value)
+    ]
+    return ", ".join([facts["holds"][1], *others])
 
 
-def _is_told(key: str, value: str) -> bool:
-    return key != "holds" and _USUAL.get(key) != value
+def _is_shown(key: str, value: str) -> bool:
+    return key != "holds" and _DEFAULTS.get(key) != value
 
 
-def _many(role: Role) -> str:
+def _seats(role: Role) -> str:
     """Return the number of seats of a role."""
     if role.setting is not None:
         return f"as many seats as `{role.setting}` has items"
@@ -498,33 +507,34 @@ def _shared(a: Mapping[str, object], b: Mapping[str, object]) -> list[str]:
     return [name for name in a if name in b]
 
 
-def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Found:
+def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Differences:
     if a != b:
         yield Difference(path, kind, name, chapter, _side(a), _side(b))
 
 
 def _facts(
     path: str, kind: str, name: str, chapter: str, a: tuple[str, Facts] | None, b: tuple[str, Facts] | None
-) -> _Found:
-    """A difference for each fact that is not the same of a thing that both have; else the thing in words."""
+) -> _Differences:
+    """Yield a difference for each fact that differs; if only one side has the thing, one difference with its
+    description."""
     if a is None or b is None:
         yield from _one(path, kind, name, a and a[0], b and b[0], chapter)
         return
     for key in _either(a[1], b[1]):
-        (what, x), (that, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
-        if what != that:
+        (left, x), (right, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
+        if left != right:
             yield Difference(
                 ".".join(filter(None, (path, key.replace(" ", "_")))), kind, name, chapter, _side(x), _side(y)
             )
 
 
-def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Found:
-    """A difference for each name that is not the same on both sides."""
+def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Differences:
+    """Yield a difference for each name whose value differs."""
     for name in _either(a, b):
         yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)
 
 
 def _phases(view: View) -> Iterator[str]:
-    """The phases of a round, each with its condition where it has one."""
+    """Yield the phases of a round, each with its condition if it has one."""
     for name, guard in zip(view.model.phases, view.model.phase_guards, strict=True):
         yield name if guard is None else f"{name} when {view.written(guard.value)}"

@@ -1,8 +1,8 @@
-"""Divergence of two rulesets: play both in lock step until they ask different things.
+"""Divergence of two rulesets: play both in lock step until their decisions differ.
 
-In go two rulesets and bots; games with equal numbers have the same chance, and every choice of the first is made in the
-second too. Out comes, for each game, the first decision that is not the same in both, and the difference that made it
-so: of the texts and tables that are not the same, the first that came into play since the decision before.
+Takes two rulesets and bots. Both games of a pair have the same seed, and every choice of the first is repeated in the
+second. Returns, for each game, the first decision that differs and the cause: the first differing text or table that
+was exercised since the decision before.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ from interpreter.testing.instrumentation import key_of, watched
 __all__ = ["BEGINNING", "Cause", "LockStep", "Parting", "causes", "in_step", "own_settings"]
 
 BEGINNING = "beginning"
-"""What made games part where no text or table that differs came into play: what is there before the first round."""
+"""Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
 
 _MOST_OPTIONS = 400
-"""So many options of a decision are compared."""
+"""Largest number of options of a decision that are compared."""
 _SECTIONS = ("rules", "triggers", "standing", "tables")
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Divergence of a game with a seed: number of choices, round, and what each side asks or says.
+    """Divergence of a game: its seed, number of choices, round, and the differing prompts or options of both sides.
 
-    ``path`` is the difference that made it so. Games that never part have no path; ``choices`` is then how many there
-    were.
+    ``path`` is the difference that caused it. Games that never diverge have no path; ``choices`` is then their length.
     """
 
     seed: int
@@ -57,8 +56,8 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A difference with how many of the games it made part, and when on average: after how many choices, and in which
-    round. ``first`` is one of them."""
+    """A difference, the number and share of games that it made diverge, and the mean number of choices and mean round
+    before that. ``first`` is the earliest divergence."""
 
     path: str
     games: int
@@ -69,63 +68,63 @@ class Cause:
 
 
 def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
-    """Of the settings those that the ruleset has."""
+    """Return the settings that the ruleset has."""
     known = {*ruleset.model.settings, *ruleset.model.interpretations}
     return {name: value for name, value in settings.items() if name in known}
 
 
-def causes(found: Sequence[Parting]) -> list[Cause]:
-    """The differences that made games part, the most frequent first."""
+def causes(partings: Sequence[Parting]) -> list[Cause]:
+    """Return the differences that made games diverge, most frequent first."""
     by_path: dict[str, list[Parting]] = {}
-    for parting in found:
+    for parting in partings:
         if parting.path:
             by_path.setdefault(parting.path, []).append(parting)
     ranked = [
         Cause(
             path,
-            len(those),
-            len(those) / len(found),
-            sum(each.choices for each in those) / len(those),
-            sum(each.round for each in those) / len(those),
-            min(those, key=lambda each: each.choices),
+            len(group),
+            len(group) / len(partings),
+            sum(parting.choices for parting in group) / len(group),
+            sum(parting.round for parting in group) / len(group),
+            min(group, key=lambda parting: parting.choices),
         )
-        for path, those in by_path.items()
+        for path, group in by_path.items()
     ]
-    return sorted(ranked, key=lambda each: (-each.games, each.choices))
+    return sorted(ranked, key=lambda cause: (-cause.games, cause.choices))
 
 
 class _Notes(set[str]):
-    """Record of the rules that ran, in the order of their first run."""
+    """Set of the parts that were exercised, which remembers their order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.order: list[str] = []
 
-    def add(self, what: str, /) -> None:
-        if what not in self:
-            self.order.append(what)
-        super().add(what)
+    def add(self, key: str, /) -> None:
+        if key not in self:
+            self.order.append(key)
+        super().add(key)
 
     def take(self) -> list[str]:
-        """Return the rules that ran since the last call."""
-        found, self.order = self.order, []
+        """Return the parts exercised since the last call, in order."""
+        keys, self.order = self.order, []
         self.clear()
-        return found
+        return keys
 
 
 def in_step(
     a: Ruleset, b: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
 ) -> tuple[Parting, list[Mapping[str, Json]]]:
-    """Plays both until they part, and gives the choices up to there. What made them part is not looked for.
+    """Play both until they diverge. Return the divergence, without its cause, and the choices before it.
 
-    ``ValueError`` for players or settings that are not allowed.
+    Raises :class:`ValueError` for invalid numbers of players or settings.
     """
     match = Match(a, bots, seed, own_settings(a, settings))
     game = match.game
     choices: list[Mapping[str, Json]] = []
     other = b.new_game(len(bots), seed, own_settings(b, settings))
     while True:
-        apart = _apart(game, other)
+        apart = _difference(game, other)
         if apart is not None or game.decision is None:
             return Parting(seed, len(choices), _round(game), *(apart or ())), choices
         match.step()
@@ -134,14 +133,14 @@ def in_step(
         made = last.as_dict()
         try:
             other.apply(made)
-        except IllegalMove as refusal:  # beyond the options that were compared
+        except IllegalMove as refusal:  # not among the compared options
             taken = " ".join(str(value) for value in made.values())
             return Parting(seed, len(choices) + 1, _round(game), taken, str(refusal)), choices
         choices.append(made)
 
 
 class LockStep:
-    """Plays both sides of a comparison in lock step, by bots of the first."""
+    """Plays both sides of a comparison in lock step, with bots of the first."""
 
     def __init__(
         self, comparison: Comparison, bots: Sequence[Bot], settings: Mapping[str, object] | None = None
@@ -149,35 +148,36 @@ class LockStep:
         self.bots, self.settings = bots, dict(settings or {})
         self.a, self.b = comparison.a, comparison.b
         self._notes = _Notes()
-        told = [each for each in comparison.differences if each.path.partition(".")[0] in _SECTIONS]
+        sought = [d for d in comparison.differences if d.path.partition(".")[0] in _SECTIONS]
         self._paths: dict[str, str] = {}
-        self._watched = [self._watching(ruleset, told) for ruleset in (self.a, self.b)]
+        self._watched = [self._watching(ruleset, sought) for ruleset in (self.a, self.b)]
 
-    def _watching(self, ruleset: Ruleset, told: Iterable[Difference]) -> Ruleset:
-        """The ruleset that notes when something that differs comes into play."""
-        citations = [citation for each in told for citation in _citations(ruleset, each)]
-        for each in told:
-            self._paths |= {key_of(citation): each.path for citation in _citations(ruleset, each)}
+    def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
+        """Return a copy of the ruleset that records when a differing part is exercised."""
+        citations = [citation for difference in differences for citation in _citations(ruleset, difference)]
+        for difference in differences:
+            self._paths |= {key_of(citation): difference.path for citation in _citations(ruleset, difference)}
         return watched(ruleset, citations, self._notes)
 
     def _own(self, ruleset: Ruleset) -> dict[str, object]:
         return own_settings(ruleset, self.settings)
 
     def play(self, seed: int) -> Parting:
-        """Play the seed on both sides and return the divergence. ``ValueError`` for players or settings that are not
-        allowed."""
+        """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
+        players or settings."""
         with no_search():
-            found, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
-            if not found.is_apart:
-                return found
-            return replace(found, path=self._cause(choices, seed))
+            parting, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
+            if not parting.is_apart:
+                return parting
+            return replace(parting, path=self._cause(choices, seed))
 
     def _cause(self, choices: Sequence[Mapping[str, Json]], seed: int) -> str:
-        """The same choices again in both, watched: what came into play last, if it can be what had not before."""
+        """Replay the choices in the instrumented copies. Return the first part exercised since the last choice,
+        preferably one not exercised before."""
         before: set[str] = set()
         last: list[str] = []
         for ruleset in self._watched:
-            ruleset.table(len(self.bots), ruleset.settings(self._own(ruleset)))  # made once, and for all games
+            ruleset.table(len(self.bots), ruleset.settings(self._own(ruleset)))  # cached for all games
             self._notes.take()
             copy = ruleset.new_game(len(self.bots), seed, self._own(ruleset))
             copy.machine.plain = True
@@ -204,9 +204,9 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
                 if layer.form != "permits" or layer.body:
                     yield Citation(section, name, layer.file, layer.span, (), (layer.layer,))
         case "triggers" | "standing" | "tables":
-            found = getattr(model, section).get(name)
-            if found is not None:
-                yield Citation(section, name, found.file, found.span, ())
+            declaration = getattr(model, section).get(name)
+            if declaration is not None:
+                yield Citation(section, name, declaration.file, declaration.span, ())
 
 
 def _round(game: Game) -> int:
@@ -217,23 +217,23 @@ def _options(decision: Decision) -> dict[str, Option]:
     return {str(option): option for option in decision.options[:_MOST_OPTIONS]}
 
 
-def _apart(one: Game, other: Game) -> tuple[str, str] | None:
-    """Describe the decisions of both sides if they differ."""
-    a, b = one.decision, other.decision
+def _difference(first: Game, second: Game) -> tuple[str, str] | None:
+    """Return descriptions of both decisions if they differ."""
+    a, b = first.decision, second.decision
     if a is None or b is None:
-        return None if a is b else (_asked(one), _asked(other))
+        return None if a is b else (_prompt(first), _prompt(second))
     if (a.name, a.actor) != (b.name, b.actor):
-        return _asked(one), _asked(other)
-    mine, its = _options(a), _options(b)
-    if mine.keys() != its.keys():
-        return _only(one, a, mine, its), _only(other, b, its, mine)
+        return _prompt(first), _prompt(second)
+    options_a, options_b = _options(a), _options(b)
+    if options_a.keys() != options_b.keys():
+        return _only(first, a, options_a, options_b), _only(second, b, options_b, options_a)
     if a.context != b.context:
         return _shown(a), _shown(b)
     return None
 
 
-def _asked(game: Game) -> str:
-    """The prompt of the pending decision; its name where the ruleset has no prompt for it."""
+def _prompt(game: Game) -> str:
+    """Return the prompt of the pending decision, or its name if the ruleset has no prompt for it."""
     decision = game.decision
     if decision is None:
         return "the game is over"
@@ -242,12 +242,14 @@ def _asked(game: Game) -> str:
 
 
 def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
-    """The options that only one side has, in the words of a log."""
-    apart = [option for name, option in own.items() if name not in others]
-    shown = "; ".join(words_of(game.table, decision, option.code) or str(option) for option in apart[:3])
-    more = f"; and {len(apart) - 3} more" if len(apart) > 3 else ""
-    who = f"player {decision.actor + 1}"
-    return f"{who} may choose here alone: {shown}{more}" if apart else f"{who} has no choice that the other has not"
+    """Describe the options that only one side has, in the words of the log."""
+    extra = [option for name, option in own.items() if name not in others]
+    shown = "; ".join(words_of(game.table, decision, option.code) or str(option) for option in extra[:3])
+    more = f"; and {len(extra) - 3} more" if len(extra) > 3 else ""
+    player = f"player {decision.actor + 1}"
+    return (
+        f"{player} has options only here: {shown}{more}" if extra else f"{player} has no option that only this side has"
+    )
 
 
 def _shown(decision: Decision) -> str:

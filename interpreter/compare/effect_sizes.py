@@ -1,9 +1,8 @@
 """Effect sizes: pairs of games with the same seed in two rulesets, and the differences of their measures.
 
-Of a measure of several seats or things the mean of a game is taken, as it ends. A pair gives one difference for each
-measure; from these come a mean difference with the interval in which it lies with 95 % confidence (by Student's
-distribution), and an effect size: the mean difference in units of its standard deviation between pairs (Cohen's d for
-pairs).
+A measure of several seats or subjects counts as their mean at the end of a game. Each pair gives one difference per
+measure. The result is the mean difference with its 95 % confidence interval (Student's distribution), and an effect
+size: the mean difference in units of its standard deviation between pairs (Cohen's d for paired samples).
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ _PREFERRED = "sensible"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Effect on one measure: values of all games on both sides and the size of the difference. ``values`` are the
-    values of all games, for pictures. The ``size`` has no end where all pairs differ by the same."""
+    """Effect on one measure. ``values`` are the values of all games on both sides, for charts. The ``size`` is infinite
+    if all pairs differ by the same amount."""
 
     name: str
     a: float
@@ -44,46 +43,46 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Return whether no difference at all lies outside of the interval."""
+        """Return whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
 
 
 def bots_for_all(*rulesets: Ruleset) -> str:
-    """The bot that all of these are played with where nothing is said."""
-    if all(_PREFERRED in policies_for(each) for each in rulesets):
+    """Return the default bot for a comparison of these rulesets."""
+    if all(_PREFERRED in policies_for(ruleset) for ruleset in rulesets):
         return _PREFERRED
-    names = {default_bots(each) for each in rulesets}
+    names = {default_bots(ruleset) for ruleset in rulesets}
     return names.pop() if len(names) == 1 else "random"
 
 
 def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:
-    """The effects of every measure that both have, from rows of games in pairs."""
-    mine, its = ([_numbers(row, measures) for row in rows] for rows in (a, b))
-    names = dict.fromkeys(name for row in mine for name in row)
-    found = []
+    """Return the effects on every measure that both sides have, from rows of paired games."""
+    numbers_a, numbers_b = ([_numbers(row, measures) for row in rows] for rows in (a, b))
+    names = dict.fromkeys(name for row in numbers_a for name in row)
+    results = []
     for name in names:
         pairs = [
             (x, y)
-            for one, other in zip(mine, its, strict=True)
-            if (x := one.get(name)) is not None and (y := other.get(name)) is not None
+            for left, right in zip(numbers_a, numbers_b, strict=True)
+            if (x := left.get(name)) is not None and (y := right.get(name)) is not None
         ]
         if len(pairs) > 1:
-            found.append(_effect(name, pairs))
-    return found
+            results.append(_effect(name, pairs))
+    return results
 
 
 def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
-    """The measures of a game, each as one number: the mean of all seats that count and of all things. Each stage has
-    its own."""
-    found: dict[str, float] = {"rounds": row.rounds}
+    """Return each measure of a game as one number: the mean over all seats that count and all subjects. A measure with
+    an integer key has one number per key, as for stages of a game."""
+    results: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
         numbers = [place for place, key in enumerate(measure.keys) if isinstance(key.type, IntType)]
         values: dict[str, list[int]] = {}
         for of, value in final(measure, row).items():
             if value is not None and (measure.seat is None or row.counts(of[measure.seat])):
                 values.setdefault(" ".join([measure.name, *(str(of[place]) for place in numbers)]), []).append(value)
-        found.update((name, fmean(each)) for name, each in values.items())
-    return {**found, "decisions": row.free}
+        results.update((name, fmean(of_name)) for name, of_name in values.items())
+    return {**results, "decisions": row.free}
 
 
 def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
@@ -93,31 +92,31 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     low, high = mean_interval(changes)
     size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
-    one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return Effect(name, fmean(one), fmean(other), mean, low, high, size, size - around, size + around, (one, other))
+    left, right = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
+    return Effect(name, fmean(left), fmean(right), mean, low, high, size, size - around, size + around, (left, right))
 
 
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
-    """Both sides' values in bins of equal width, which is a round number: where each begins, and how many games of
-    either side are in it."""
-    one, other = effect.values
-    low, high = min(*one, *other), max(*one, *other)
-    whole = all(value == int(value) for value in (*one, *other))
+    """Return both sides' values in bins whose width is a round number: the start of each bin, and the number of games
+    of either side in it."""
+    left, right = effect.values
+    low, high = min(*left, *right), max(*left, *right)
+    whole = all(value == int(value) for value in (*left, *right))
     width = _round_width((high - low) / (most - 1), whole)
     first = floor(low / width + _SLIP)
     counts = [[0, 0] for _ in range(floor(high / width + _SLIP) - first + 1)]
-    for side, values in enumerate((one, other)):
+    for side, values in enumerate((left, right)):
         for value in values:
             counts[floor(value / width + _SLIP) - first][side] += 1
     return [(round((first + number) * width, 9), a, b) for number, (a, b) in enumerate(counts)]
 
 
 _SLIP = 1e-9
-"""What a quotient may be short of the whole number that it should be."""
+"""Tolerance for quotients slightly below an integer."""
 
 
 def _round_width(least: float, whole: bool) -> float:
-    """The least of 1, 2, 5, 10, 20 … and, where values are not whole, of 0.5, 0.2, 0.1 … that is large enough."""
+    """Return the smallest sufficient width of 1, 2, 5, 10, 20 … and, unless values are integers, of 0.5, 0.2, 0.1 …"""
     if least <= 0 or (whole and least <= 1):
         return 1.0
     power = 10.0 ** floor(log10(least))

@@ -1,7 +1,7 @@
-"""A ruleset with one thing of another: a rule, trigger, standing rule or table, and else as it is.
+"""Grafting: a ruleset with one rule, trigger, standing rule or table of another ruleset.
 
-The thing comes with all of its layers, and with the declarations that its text names and the ruleset does not have.
-What else the other ruleset has is left out. So it can be asked what one difference does by itself, without the others.
+The grafted part comes with all its layers, and with the declarations that its text names and the ruleset lacks.
+Everything else stays, so that the effect of one difference can be measured alone.
 """
 
 from __future__ import annotations
@@ -21,50 +21,51 @@ from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 __all__ = ["GRAFTED", "grafted"]
 
 GRAFTED = ("rules", "triggers", "standing", "tables")
-"""Sections of which one thing can be taken over."""
+"""Sections whose entries can be grafted."""
 
 _BROUGHT = (
     *("rules", "tables", "kinds", "records", "zones", "pools", "tracks", "state", "has", "cards"),
     *("events", "settings", "interpretations"),
 )
-"""Sections of what a text can name. Triggers and standing rules act without being named: they are not brought along."""
+"""Sections whose names rule text can use. Triggers and standing rules act without being named, so they are not brought
+along."""
 
 _NAME = re.compile(r"[a-z_]\w*")
 
 
 def grafted(ruleset: Ruleset, other: Ruleset, section: str, name: str) -> Ruleset:
-    """The ruleset with what the other has under this name, or without it, where the other has nothing.
+    """Return the ruleset with the other's entry of this name; without the entry if the other has none.
 
-    Raises :class:`RulesetError` where that is no whole: it needs what a declaration of that name here is not.
+    Raises :class:`RulesetError` if the result is invalid, as when a name that the entry uses means something else here.
     """
     composition = replace(ruleset.composition, sections=_with(ruleset.composition, other.composition, section, name))
-    model, found = check(composition, {**other.statements, **ruleset.statements})
-    if errors := [each for each in found if each.severity == "error"]:
+    model, diagnostics = check(composition, {**other.statements, **ruleset.statements})
+    if errors := [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]:
         raise RulesetError(errors)
     return ruleset.with_model(model, lower(model, reach_of(model)), composition)
 
 
 def _with(own: Composition, other: Composition, section: str, name: str) -> dict[str, dict[str, list[Entry]]]:
-    sections = {each: dict(names) for each, names in own.sections.items()}
+    sections = {key: dict(names) for key, names in own.sections.items()}
     layers = other.layers(section, name)
     if not layers:
         sections[section].pop(name, None)
         return sections
     sections.setdefault(section, {})[name] = layers
-    known = {word for each in _BROUGHT for word in sections.get(each, {})}
+    known = {word for key in _BROUGHT for word in sections.get(key, {})}
     waiting = list(layers)
     while waiting:
         for word in set(_names(waiting.pop())) - known:
             known.add(word)
-            for each in _BROUGHT:
-                if found := other.layers(each, word):
-                    sections.setdefault(each, {})[word] = found
-                    waiting.extend(found)
+            for key in _BROUGHT:
+                if needed := other.layers(key, word):
+                    sections.setdefault(key, {})[word] = needed
+                    waiting.extend(needed)
     return sections
 
 
 def _names(entry: Entry) -> Iterator[str]:
-    """The names in the texts of a declaration and its guards."""
+    """Yield the names in the texts of a declaration and its guards."""
     yield from (word for guard in entry.guards for word in _NAME.findall(guard.text))
     yield from (word for text in _texts([entry.value]) for word in _NAME.findall(text))
 
@@ -77,6 +78,6 @@ def _texts(values: Iterable[Value]) -> Iterator[str]:
             case Sequence(items):
                 yield from _texts(items)
             case Mapping(entries):
-                yield from _texts(each.value for each in entries if each.key.text not in ("about", "cites"))
+                yield from _texts(entry.value for entry in entries if entry.key.text not in ("about", "cites"))
             case _:
                 pass

@@ -1,7 +1,7 @@
 """Differences between two graphs: nodes, links, lengths and distances.
 
-A node of one graph that the other lacks may stand there under another name: with most of its links. It is then one node
-that is called otherwise, and not a node less and a node more.
+A node that the other graph lacks may exist there under another name, with most of its links. It then counts as renamed,
+not as removed and added.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from interpreter.reading.compose import word
 __all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes", "map_title"]
 
 _MOST_TOLD = 8
-"""So many of the distances that change most are told."""
+"""Number of distances listed, those that change most."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """Values of both graphs at a path; none on a side that lacks it."""
+    """Values of both graphs at a path; None for a graph that lacks it."""
 
     path: str
     name: str
@@ -35,7 +35,7 @@ class GraphRow:
 
 @dataclass(frozen=True, slots=True)
 class DistanceChange:
-    """Two nodes that lie farther from or nearer to each other in the second graph than in the first."""
+    """Two nodes whose distance differs between the graphs."""
 
     nodes: tuple[str, str]
     a: int
@@ -44,9 +44,12 @@ class DistanceChange:
 
 @dataclass(frozen=True, slots=True)
 class GraphChanges:
-    """``figures`` are facts of both graphs; ``pairs`` is how many pairs of nodes both have, of which ``nearer`` and
-    ``farther`` changed, and ``most`` are those that changed most. Graphs that have little in common (``other``) have no
-    pairs."""
+    """Changes between two graphs.
+
+    ``figures`` are facts of both graphs. ``pairs`` is the number of pairs of common nodes, of which ``nearer`` and
+    ``farther`` changed; ``most`` are the largest changes. Graphs with little in common (``other``) have no pairs.
+    ``names`` are the renamed nodes.
+    """
 
     rows: tuple[GraphRow, ...]
     figures: tuple[tuple[str, str, str], ...]
@@ -59,38 +62,39 @@ class GraphChanges:
 
 
 def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
-    """Return the differences between two graphs; nothing if neither has nodes or both are equal."""
-    one, other = (each.model.graph if each.model.graph and each.model.graph.nodes else None for each in (a, b))
-    if one is None or other is None:
-        if one is other:
+    """Return the differences between two graphs; None if neither has nodes or both are equal."""
+    graphs = [ruleset.model.graph for ruleset in (a, b)]
+    first, second = (graph if graph and graph.nodes else None for graph in graphs)
+    if first is None or second is None:
+        if first is second:
             return None
-        row = GraphRow("map", "map", map_title(a) if one else None, map_title(b) if other else None)
+        row = GraphRow("map", "map", map_title(a) if first else None, map_title(b) if second else None)
         return GraphChanges((row,), (), True)
-    left, right = _Board(a, one), _Board(b, other)
-    called = _called(left, right)
+    left, right = _Board(a, first), _Board(b, second)
+    matched = _matched(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
-    if 2 * len(called) < max(len(left.names), len(right.names)):
+    if 2 * len(matched) < max(len(left.names), len(right.names)):
         rows = [GraphRow(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
         return GraphChanges((GraphRow("map", "map", map_title(a), map_title(b)), *rows), figures, True)
-    rows = [*_nodes(left, right, called), *_links(left, right, called)]
+    rows = [*_nodes(left, right, matched), *_links(left, right, matched)]
     if not rows:
         return None
-    changes = sorted(_distances(left, right, called), key=lambda each: (-abs(each.b - each.a), each.nodes))
-    pairs = len(called) * (len(called) - 1) // (1 if left.distances.one_way or right.distances.one_way else 2)
-    nearer = sum(each.b < each.a for each in changes)
-    names = tuple((old, new) for old, new in called.items() if old != new)
+    changes = sorted(_distances(left, right, matched), key=lambda change: (-abs(change.b - change.a), change.nodes))
+    pairs = len(matched) * (len(matched) - 1) // (1 if left.distances.one_way or right.distances.one_way else 2)
+    nearer = sum(change.b < change.a for change in changes)
+    names = tuple((old, new) for old, new in matched.items() if old != new)
     most = tuple(changes[:_MOST_TOLD])
     return GraphChanges(tuple(rows), figures, False, pairs, nearer, len(changes) - nearer, most, names)
 
 
 def map_title(ruleset: Ruleset) -> str:
-    """Return the title of the map if it is a file of its own."""
+    """Return the title of the map, or of the ruleset if it has no map file."""
     maps = [document for document in ruleset.composition.documents if document.kind == "map"]
     return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
 
 
 class _Board:
-    """A graph by names."""
+    """A graph with its nodes and links by name."""
 
     def __init__(self, ruleset: Ruleset, graph: GraphDecl) -> None:
         self.ruleset, self.graph = ruleset, graph
@@ -99,7 +103,7 @@ class _Board:
         self.links: dict[tuple[str, str], dict[str, str]] = {}
         for link in graph.links:
             facts = self.links.setdefault(self._between(link.a, link.b), {})
-            for key, text in self._facts(link.values, graph.link).items():  # of two links, one each way, both are told
+            for key, text in self._facts(link.values, graph.link).items():  # both values, if there is a link each way
                 facts[key] = f"{facts[key]}/{text}" if key in facts else text
         for way in ways_of(graph) if graph.measure is not None else ():
             self.links[self._between(way.start, way.end)][f"from {self.names[way.start]}"] = str(way.length)
@@ -121,17 +125,17 @@ class _Board:
         return {**self._facts(row.values, self.graph.attributes), "places": row.places}
 
     def figures(self) -> Iterator[tuple[str, str]]:
-        """Facts of the whole graph."""
-        found = figures_of(self.graph, self.distances)
-        yield "nodes", str(found.nodes)
-        yield "links", str(found.links)
-        yield "length of all links", str(found.length)
-        yield "mean way", f"{found.mean_way:.1f}" if found.mean_way is not None else "-"
-        yield "longest way", str(found.longest_way)
+        """Yield figures of the whole graph, with their names."""
+        figures = figures_of(self.graph, self.distances)
+        yield "nodes", str(figures.nodes)
+        yield "links", str(figures.links)
+        yield "length of all links", str(figures.length)
+        yield "mean way", f"{figures.mean_way:.1f}" if figures.mean_way is not None else "-"
+        yield "longest way", str(figures.longest_way)
 
 
-def _called(a: _Board, b: _Board) -> dict[str, str]:
-    """The nodes that both have: the name in the first, with the name in the second."""
+def _matched(a: _Board, b: _Board) -> dict[str, str]:
+    """Return the common nodes: names in the second graph by names in the first."""
     same = {name: name for name in a.names if name in b.number}
     missing = [name for name in b.names if name not in a.number]
     for name in a.names:
@@ -153,39 +157,40 @@ def _alike(a: set[str], b: set[str]) -> float:
     return len(a & b) / len(a | b) if a | b else 0.0
 
 
-def _nodes(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[GraphRow]:
+def _nodes(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
     for name in a.names:
-        other = called.get(name)
-        if other is None:
+        new = matched.get(name)
+        if new is None:
             yield GraphRow(f"nodes.{name}", name, _text(a.node(name)), None)
             continue
-        path = f"nodes.{min(name, other)}"  # the same in both directions
-        if other != name:
-            yield GraphRow(path, name, name, other)
-        one, two = a.node(name), b.node(other)
-        for key in dict.fromkeys([*one, *two]):
-            if one.get(key) != two.get(key):
-                yield GraphRow(f"{path}.{key}", name, one.get(key), two.get(key))
+        path = f"nodes.{min(name, new)}"  # the same in both directions
+        if new != name:
+            yield GraphRow(path, name, name, new)
+        left, right = a.node(name), b.node(new)
+        for key in dict.fromkeys([*left, *right]):
+            if left.get(key) != right.get(key):
+                yield GraphRow(f"{path}.{key}", name, left.get(key), right.get(key))
     for name in b.names:
-        if name not in called.values():
+        if name not in matched.values():
             yield GraphRow(f"nodes.{name}", name, None, _text(b.node(name)))
 
 
-def _links(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[GraphRow]:
-    both = {name: min(old, new) for old, new in called.items() for name in (old, new)}
-    mine, its = (
-        {_sorted(both.get(x, x), both.get(y, y)): facts for (x, y), facts in board.links.items()} for board in (a, b)
+def _links(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
+    common = {name: min(old, new) for old, new in matched.items() for name in (old, new)}
+    links_a, links_b = (
+        {_sorted(common.get(x, x), common.get(y, y)): facts for (x, y), facts in board.links.items()}
+        for board in (a, b)
     )
-    for ends in dict.fromkeys([*mine, *its]):
-        one, two = mine.get(ends), its.get(ends)
-        if one != two:
+    for ends in dict.fromkeys([*links_a, *links_b]):
+        left, right = links_a.get(ends), links_b.get(ends)
+        if left != right:
             name = " – ".join(ends)
-            if one is not None and two is not None:
-                for key in dict.fromkeys([*one, *two]):
-                    if one.get(key) != two.get(key):
-                        yield GraphRow(f"links.{name}.{key}", name, one.get(key), two.get(key))
+            if left is not None and right is not None:
+                for key in dict.fromkeys([*left, *right]):
+                    if left.get(key) != right.get(key):
+                        yield GraphRow(f"links.{name}.{key}", name, left.get(key), right.get(key))
             else:
-                yield GraphRow(f"links.{name}", name, _maybe(one), _maybe(two))
+                yield GraphRow(f"links.{name}", name, _maybe(left), _maybe(right))
 
 
 def _maybe(facts: dict[str, str] | None) -> str | None:
@@ -196,11 +201,11 @@ def _text(facts: dict[str, str]) -> str:
     return ", ".join(f"{key} {value}" for key, value in facts.items())
 
 
-def _distances(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[DistanceChange]:
-    names = list(called)
+def _distances(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[DistanceChange]:
+    names = list(matched)
     for place, x in enumerate(names):
         for y in names if a.distances.one_way or b.distances.one_way else names[place + 1 :]:
-            one = a.distances.rows[a.number[x]][a.number[y]]
-            two = b.distances.rows[b.number[called[x]]][b.number[called[y]]]
-            if one is not None and two is not None and one != two:
-                yield DistanceChange((x, y), one, two)
+            old = a.distances.rows[a.number[x]][a.number[y]]
+            new = b.distances.rows[b.number[matched[x]]][b.number[matched[y]]]
+            if old is not None and new is not None and old != new:
+                yield DistanceChange((x, y), old, new)

@@ -1,4 +1,4 @@
-"""Figures of one graph: its size, its distances, and what the shortest networks on it take."""
+"""Figures of a graph: its size, its distances, and the lengths of its short networks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Sequence[int | None]
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Shortest distances between all nodes. What is dealt has no length before the game: each link counts 1."""
+    """Shortest distances between all nodes. If lengths are dealt during set-up, each link counts 1."""
 
     rows: tuple[Row, ...]
     lengths: tuple[int, ...]
@@ -24,7 +24,7 @@ class Distances:
 
 @dataclass(frozen=True, slots=True)
 class GraphFigures:
-    """Size of a graph, and its ways from node to node as far as there are any."""
+    """Size of a graph, and the mean and maximum of its shortest paths."""
 
     nodes: int
     links: int
@@ -48,8 +48,8 @@ def figures_of(graph: GraphDecl, distances: Distances) -> GraphFigures:
 
 
 def network_of(distances: Distances, size: int) -> int | None:
-    """Return the length of a network of so many nodes that always grows to the nearest node, from the best beginning.
-    None where no beginning leads to so many."""
+    """Return the length of a network of ``size`` nodes that always grows to the nearest node, from the best start.
+    Return None if no start reaches that size."""
     grown = (_grown(distances.rows, start, size) for start in range(len(distances.rows)))
     return min((length for length in grown if length is not None), default=None)
 
@@ -61,10 +61,10 @@ def _grown(rows: Sequence[Row], start: int, size: int) -> int | None:
     while len(own) < size:
         if not nearest:
             return None
-        node = min(nearest, key=lambda each: (nearest[each], each))
+        node = min(nearest, key=lambda candidate: (nearest[candidate], candidate))
         length += nearest.pop(node)
         own.add(node)
-        for other, way in enumerate(rows[node]):
-            if way is not None and other not in own:
-                nearest[other] = min(nearest.get(other, way), way)
+        for neighbour, way in enumerate(rows[node]):
+            if way is not None and neighbour not in own:
+                nearest[neighbour] = min(nearest.get(neighbour, way), way)
     return length

@@ -1,7 +1,7 @@
-"""Operands of a comparison: two rulesets, or files that make the difference between two rulesets.
+"""Operands of a comparison: two rulesets, or files that are put into a ruleset.
 
-A ruleset may be named with overlays: ``NAME+OVERLAY``. Of another file, an overlay, edition, map or deck, it is asked
-what it changes: it is put into the ruleset that stands beside it, or into the first of its family that takes both.
+A ruleset may be named with overlays: ``NAME+OVERLAY``. Another file (an overlay, edition, map or deck) is put into the
+ruleset named as the other operand, or, if both are such files, into the first ruleset of the family that accepts both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PARTS = ("edition", "map", "deck")
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Resolved name: the document, its location, and the overlays named with it."""
+    """Resolved name: the document, its shelf, and the overlays named with it."""
 
     text: str
     document: Document
@@ -32,7 +32,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of several rulesets: what it is loaded by, and with which overlays."""
+    """One of several rulesets, with the name and overlays that load it."""
 
     name: str
     overlays: tuple[str, ...]
@@ -40,60 +40,60 @@ class Member:
 
 
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:
-    """Two rulesets for two names, both with these overlays. Raises :class:`RulesetError`."""
-    one, other = _named(a), _named(b)
-    if one.document.kind == other.document.kind == "ruleset":
-        return _ruleset(one, overlays), _ruleset(other, overlays)
-    if one.document.kind == "ruleset":
-        return _ruleset(one, overlays), _with(one, other, overlays)
-    if other.document.kind == "ruleset":
-        return _with(other, one, overlays), _ruleset(other, overlays)
-    failure = _no(one.document, f"no ruleset takes both `{one.document.id}` and `{other.document.id}`")
-    ids = _rulesets(one) if _family(one) == _family(other) else ()
+    """Return the rulesets of two names, both with these overlays. Raises :class:`RulesetError`."""
+    left, right = _named(a), _named(b)
+    if left.document.kind == right.document.kind == "ruleset":
+        return _ruleset(left, overlays), _ruleset(right, overlays)
+    if left.document.kind == "ruleset":
+        return _ruleset(left, overlays), _with(left, right, overlays)
+    if right.document.kind == "ruleset":
+        return _with(right, left, overlays), _ruleset(right, overlays)
+    failure = _error(left.document, f"no ruleset takes both `{left.document.id}` and `{right.document.id}`")
+    ids = _rulesets(left) if _family(left) == _family(right) else ()
     for id in ids:
         base = _named(id)
         try:
-            return _with(base, one, overlays), _with(base, other, overlays)
+            return _with(base, left, overlays), _with(base, right, overlays)
         except RulesetError:
             continue
     raise failure
 
 
 def family_of(names: Sequence[str]) -> list[Member]:
-    """The rulesets of these names; of a family's name all that it has."""
+    """Return the rulesets of these names. The name of a family stands for all its rulesets."""
     shelf = shelf_for(None)
-    found: list[Member] = []
+    members: list[Member] = []
     for name in names:
         ids = shelf.ids("ruleset")
         if name not in ids and name in shelf.ids("family"):
-            members = (Member(id, (), load(id)) for id in ids)
-            found.extend(each for each in members if each.ruleset.composition.family == name)
+            every = (Member(id, (), load(id)) for id in ids)
+            members.extend(member for member in every if member.ruleset.composition.family == name)
         else:
             named = _named(name)
-            found.append(Member(_loadable(named), named.overlays, _ruleset(named, ())))
-    return found
+            members.append(Member(_loadable(named), named.overlays, _ruleset(named, ())))
+    return members
 
 
 def _named(text: str) -> _Named:
     name, *overlays = [text] if Path(text).is_file() else text.split("+")
     if name.endswith((".yaml", ".yml")) or Path(name).is_file():
         shelf = shelf_for(Path(name))
-        document, found = shelf.read_path(Path(name))
+        document, diagnostics = shelf.read_path(Path(name))
     else:
         shelf = shelf_for(None)
         kinds = [kind for kind in ("overlay", *_PARTS) if "/" in name and shelf.find(kind, name) is not None]
         if kinds:
-            document, found = shelf.read(kinds[0], name, None)
+            document, diagnostics = shelf.read(kinds[0], name, None)
         else:
-            shelf, document, found = find(name)
+            shelf, document, diagnostics = find(name)
     if document is None:
-        raise RulesetError(found)
+        raise RulesetError(diagnostics)
     if document.kind not in ("ruleset", "overlay", *_PARTS):
-        raise _no(document, f"`{document.id}` is a {document.kind}, which is compared in rulesets only")
+        raise _error(document, f"`{document.id}` is a {document.kind}; compare rulesets that use it instead")
     return _Named(text, document, shelf, tuple(overlays))
 
 
-def _no(document: Document, why: str) -> RulesetError:
+def _error(document: Document, why: str) -> RulesetError:
     return RulesetError([Diagnostic("E505", why, document.root.span)])
 
 
@@ -102,34 +102,34 @@ def _ruleset(named: _Named, overlays: Sequence[str]) -> Ruleset:
 
 
 def _loadable(named: _Named) -> str:
-    """The path or the id of a ruleset."""
+    """Return the path or id that loads a ruleset."""
     document = named.document
     is_path = document.path.exists() and named.text.split("+")[0].endswith((".yaml", ".yml"))
     return str(document.path.resolve()) if is_path else document.id
 
 
 def _with(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
-    """A ruleset with another file in it: an overlay more, or an edition, map or deck instead of its own."""
+    """Return a ruleset with another file: an additional overlay, or an edition, map or deck in place of its own."""
     document = part.document
-    asked = (*overlays, *base.overlays, *part.overlays)
+    stack = (*overlays, *base.overlays, *part.overlays)
     shelf = part.shelf if part.shelf.ahead else base.shelf
     try:
         if document.kind == "overlay":
-            return load(base.document.path, (*asked, document.id), shelf)
-        return load_document(base.document.with_words(**{document.kind: document.id}), asked, shelf)
+            return load(base.document.path, (*stack, document.id), shelf)
+        return load_document(base.document.with_words(**{document.kind: document.id}), stack, shelf)
     except RulesetError as error:
-        why = _no(document, f"`{base.document.id}` cannot be played with the {document.kind} `{document.id}`")
+        why = _error(document, f"`{base.document.id}` cannot be played with the {document.kind} `{document.id}`")
         raise RulesetError([*why.diagnostics, *error.diagnostics]) from None
 
 
 def _rulesets(named: _Named) -> Iterator[str]:
-    """The rulesets of a file's family, first those that hold it."""
+    """Yield the rulesets of a file's family, first those that use the file."""
     document = named.document
     ids = []
     for id in named.shelf.ids("ruleset"):
-        other, _ = named.shelf.read("ruleset", id)
-        if other is not None and word(other.root.get("family")) == _family(named):
-            ids.append((word(other.root.get(document.kind)) != document.id, id))
+        candidate, _ = named.shelf.read("ruleset", id)
+        if candidate is not None and word(candidate.root.get("family")) == _family(named):
+            ids.append((word(candidate.root.get(document.kind)) != document.id, id))
     yield from (id for _, id in sorted(ids))
 
 

@@ -1,7 +1,7 @@
-"""Outlines of checked trees: what a text does, without places, names of locals, citations and constants.
+"""Outlines: normalised checked trees, without positions, names of locals, citations and constants.
 
-Constants are collected beside the outline, for what they are called differs from ruleset to ruleset: the first node of
-one map has the number of the first node of another.
+Constants are collected separately, because their numbers mean different things in different rulesets: the first node of
+one map has the same number as the first node of another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Outline"]
 
 
 class Outline:
-    """Draws the outlines of one model; ``size`` is how many nodes it has passed, ``constants`` are those it met."""
+    """Makes outlines of one model. ``size`` counts the nodes visited, ``constants`` are those found in them."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -25,7 +25,7 @@ class Outline:
         self.constants: list[core.Const] = []
 
     def of(self, tree: object) -> Hashable:
-        """The outline of a tree, or of a tuple of trees."""
+        """Return the outline of a tree or a tuple of trees."""
         if isinstance(tree, tuple):
             return tuple(map(self.of, tree))
         if not isinstance(tree, core.Core):
@@ -34,7 +34,7 @@ class Outline:
         if isinstance(tree, core.Const):
             self.constants.append(tree)
             return core.Const, tree.type
-        if isinstance(tree, core.Keeps):  # the name of a kept block has the name of its rule in it
+        if isinstance(tree, core.Keeps):  # the name of a delayed block contains that of its rule
             return core.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
         kind: type = type(tree)
         return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
@@ -42,7 +42,7 @@ class Outline:
 
 @cache
 def _compared(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node that say what it does."""
+    """Return the fields of a kind of node that affect its behaviour."""
     ignored = {
         core.Local: "name",
         core.CallBase: "layer",

@@ -1,7 +1,6 @@
-"""Games of two rulesets in pairs: each seed is played in both, and once more in lock step until they part.
+"""Paired games of two rulesets: each seed is played in both, and again in lock step until they diverge.
 
-A pair depends on its seed alone, so that pairs can be played by any number of workers
-(:mod:`interpreter.simulate.workers`).
+A pair depends on its seed alone, so any number of workers can play pairs (:mod:`interpreter.simulate.workers`).
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ __all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
 
 @dataclass(frozen=True, slots=True)
 class PairPlan:
-    """Job description for pairs of games: two names as :func:`sides_of` takes them, and how to set up their games.
-    ``known`` are the settings by which the two are compared, as games hold them."""
+    """Job for workers: two names for :func:`sides_of`, and the set-up of their games. ``known`` are the settings of the
+    comparison, as internal values."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -41,7 +40,7 @@ class PairPlan:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One seed: the game of either ruleset, and where the two part in lock step."""
+    """One seed: the game of each ruleset, and their divergence in lock step."""
 
     seed: int
     a: Row
@@ -57,7 +56,7 @@ def pairs(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Pair]]:
-    """All pairs, some at a time, in any order: here, or by a crew (:func:`interpreter.simulate.workers.shared`)."""
+    """Yield all pairs, several at a time, in any order. Distributed by :func:`interpreter.simulate.workers.shared`."""
     return shared(_playing(plan, comparison), partial(_play_batch, plan), seeds, crew, alone, stopped)
 
 
@@ -71,14 +70,14 @@ def _ready(plan: PairPlan) -> Work[Pair]:
 
 
 def compared_by(plan: PairPlan) -> Comparison:
-    """The comparison, made anew by a worker, of the same rules. Raises :class:`WorkersLost` where they are others."""
+    """Repeat the comparison in a worker. Raises :class:`WorkersLost` if its rules differ from those of the plan."""
     try:
         a, b = (side.for_players(plan.players) for side in sides_of(*plan.names, plan.overlays))
     except RulesetError as error:
         why = error.diagnostics[0].message
         raise WorkersLost(f"a worker cannot load {' and '.join(plan.names)}: {why}") from None
     if (a.digest, b.digest) != plan.digests:
-        raise WorkersLost(f"a worker has other rules for {' or '.join(plan.names)} than there were before")
+        raise WorkersLost(f"a worker has other rules for {' or '.join(plan.names)} than this machine")
     return differences(Compared(a), Compared(b), dict(plan.known), plan.players)
 
 

@@ -1,8 +1,8 @@
 """Partial evaluation: the model without everything that its settings, map and parts rule out.
 
-In goes a model with the settings that are known; out comes one in which these are constants. So is what then is yes, no
-or none at every moment: a rule that gives nothing else, a value of the state that nothing changes. Conditions over
-constants are worked out, and what no condition lets happen, and what only that led to, is left out.
+Takes a model and the known settings; returns a model in which these are constants. Rules that always return yes, no or
+none, and values of the state that never change, become constants too. Conditions over constants are folded, and
+unreachable code, rules, tables and values are removed.
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ _COMPARE: dict[str, Callable[[Value, Value], bool]] = {
 
 
 def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] = frozenset()) -> Model:
-    """The model with what never applies left out; ``settings`` are the settings and interpretations that are known.
+    """Return the model without the parts that never apply. ``settings`` are the known settings and interpretations.
 
-    ``open_`` are rules and values of the state that are not taken for constants.
+    ``open_`` are rules and values of the state that are not treated as constants.
     """
     fixed: dict[tuple[str, str], Value] = {("setting", name): value for name, value in settings.items()}
     while True:
         model = _reached(_folded(model, fixed))
         constant = {**_constant_rules(model), **_idle_cells(model)}
-        found = {**fixed, **{key: value for key, value in constant.items() if key[1] not in open_}}
-        if found == fixed:
+        extended = {**fixed, **{key: value for key, value in constant.items() if key[1] not in open_}}
+        if extended == fixed:
             return model
-        fixed = found
+        fixed = extended
 
 
 def settings_read(model: Model) -> set[str]:
-    """The settings and interpretations that any text of a model asks for."""
-    around = [tree for group in model.groups.values() for tree in group.trees if tree]
+    """Return the settings and interpretations that any text of a model reads."""
+    declared = [tree for group in model.groups.values() for tree in group.trees if tree]
     nodes = chain(
-        descendants((*model.ranking, *model.phase_guards, *around)),
+        descendants((*model.ranking, *model.phase_guards, *declared)),
         *(nodes_of(model, topic) for topic in _topics(model)),
     )
     return {node.name for node in nodes if isinstance(node, core.SettingValue)}
 
 
-# --- what is constant
+# --- constants
 
 
 def _constant_rules(model: Model) -> dict[tuple[str, str], Value]:
-    """Functions that say yes, no or none whatever they are given."""
+    """Return the functions that return yes, no or none for any arguments."""
     tops = {rule.name: rule.layers[-1] for rule in model.rules.values() if rule.form == "is"}
     return {
         ("rule", name): top.body.value
@@ -71,7 +71,7 @@ def _constant_rules(model: Model) -> dict[tuple[str, str], Value]:
 
 
 def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
-    """Values of the state that are never set to anything but what they are at first."""
+    """Return the values of the state that keep their start value, if it is yes, no or none."""
     written = {
         node.group
         for topic in _topics(model)
@@ -89,7 +89,7 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
 
 
 def _is_switch(value: Value) -> bool:
-    """Return whether a constant decides conditions; a number is a parameter, which is better told by its name."""
+    """Return whether a constant decides conditions. A number is a parameter, better reported by its name."""
     return value is None or isinstance(value, bool)
 
 
@@ -115,20 +115,20 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
         return replace(of, when=_unless_true(rewritten(of.when, known)), body=_steps(body) if _is_steps(body) else body)
 
     def rule(of: CheckedRule) -> CheckedRule:
-        layers = [each for each in map(layer, of.layers) if not _is(each.when, False)]
+        layers = [changed for changed in map(layer, of.layers) if not _is(changed.when, False)]
         return replace(of, layers=tuple(layers)) if layers else of
 
-    triggers = {name: replace(each, test=rewritten(each.test, known)) for name, each in model.triggers.items()}
+    triggers = {name: replace(t, test=rewritten(t.test, known)) for name, t in model.triggers.items()}
     standing = {
-        name: replace(each, binders=rewritten(each.binders, known), test=_unless_true(rewritten(each.test, known)))
-        for name, each in model.standing.items()
+        name: replace(s, binders=rewritten(s.binders, known), test=_unless_true(rewritten(s.test, known)))
+        for name, s in model.standing.items()
     }
     return replace(
         model,
-        rules={name: rule(each) for name, each in model.rules.items()},
-        blocks={name: layer(each) for name, each in model.blocks.items()},
-        triggers={name: each for name, each in triggers.items() if not _is(each.test, False)},
-        standing={name: each for name, each in standing.items() if not _is(each.test, False)},
+        rules={name: rule(checked) for name, checked in model.rules.items()},
+        blocks={name: layer(block) for name, block in model.blocks.items()},
+        triggers={name: trigger for name, trigger in triggers.items() if not _is(trigger.test, False)},
+        standing={name: s for name, s in standing.items() if not _is(s.test, False)},
     )
 
 
@@ -145,7 +145,7 @@ def _unless_true(test: core.Expression | None) -> core.Expression | None:
 
 
 def _simpler(node: object) -> object:
-    """A node whose operands are constants, worked out."""
+    """Return a node folded if its operands are constants."""
     match node:
         case core.Comparison(sign, core.Const(left), core.Const(right)) if sign in ("==", "!=") or None not in (
             left,
@@ -172,24 +172,24 @@ def _simpler(node: object) -> object:
 
 
 def _is_steps(body: object) -> bool:
-    return isinstance(body, tuple) and not any(isinstance(each, core.Requirement) for each in body)
+    return isinstance(body, tuple) and not any(isinstance(step, core.Requirement) for step in body)
 
 
 def _steps(steps: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Steps with the right half of each ``if`` over a constant in its place, and without what follows a return."""
-    found: list[Any] = []
+    """Replace each ``if`` over a constant by its taken branch, and drop steps after a return."""
+    folded: list[Any] = []
     for step in steps:
         match step:
             case core.Branch(core.Test(core.Const(value), None), then, otherwise):
-                found.extend(then if value else otherwise)
+                folded.extend(then if value else otherwise)
             case _:
-                found.append(step)
-        if found and isinstance(found[-1], core.Returns):
+                folded.append(step)
+        if folded and isinstance(folded[-1], core.Returns):
             break
-    return tuple(found)
+    return tuple(folded)
 
 
-# --- what is led to
+# --- reachability
 
 
 def _topics(model: Model) -> list[Topic]:
@@ -198,11 +198,11 @@ def _topics(model: Model) -> list[Topic]:
 
 
 def _reached(model: Model) -> Model:
-    """The model without rules, triggers, tables and values of the state that nothing leads to."""
-    around = [tree for group in model.groups.values() for tree in group.trees if tree]
+    """Return the model without unreachable rules, triggers, tables and values of the state."""
+    declared = [tree for group in model.groups.values() for tree in group.trees if tree]
     measure = model.graph and model.graph.measure
     nodes: list[object] = list(
-        descendants((*model.ranking, *model.phase_guards, *around, *([measure] if measure else ())))
+        descendants((*model.ranking, *model.phase_guards, *declared, *([measure] if measure else ())))
     )
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
@@ -212,7 +212,7 @@ def _reached(model: Model) -> Model:
     while True:
         waiting += [Topic("rules", node.rule) for node in fresh if isinstance(node, core.CallRule)]
         noted = {node.event for node in fresh if isinstance(node, core.Notes)}
-        waiting += [Topic("triggers", each.name) for each in model.triggers.values() if each.event in noted]
+        waiting += [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in noted]
         waiting = [topic for topic in waiting if topic not in seen]
         if not waiting:
             break
@@ -226,7 +226,7 @@ def _reached(model: Model) -> Model:
     return replace(
         model,
         rules={n: replace(r, layers=in_force(model, n)) for n, r in model.rules.items() if Topic("rules", n) in seen},
-        triggers={name: each for name, each in model.triggers.items() if Topic("triggers", name) in seen},
-        tables={name: each for name, each in model.tables.items() if name in tables},
+        triggers={name: trigger for name, trigger in model.triggers.items() if Topic("triggers", name) in seen},
+        tables={name: table for name, table in model.tables.items() if name in tables},
         groups={n: g for n, g in model.groups.items() if not g.file or n in cells or g.starts in ("all", "rest")},
     )

@@ -1,7 +1,7 @@
 """Texts and displays of a ruleset: events, boards, measures, the picture and policies.
 
-In goes a model; out comes each of these things with what is said of it, in a form that can be compared and as it is
-written. None of it is a rule: two rulesets that differ in nothing else play the same games.
+Takes a model; returns each of these with its facts, in comparable form and as text. None of them is a rule: two
+rulesets that differ only in them play the same games.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from interpreter.language.types import Type
 from interpreter.reading import yaml
 from interpreter.reading.compose import word
 
-__all__ = ["Facts", "Told", "own_policies", "policy_files", "policy_of", "told"]
+__all__ = ["Facts", "Presented", "own_policies", "policy_files", "policy_of", "presented"]
 
 Facts = dict[str, tuple[Hashable, str]]
-"""What is said of a thing: each with what is compared of it, and what is shown."""
+"""Facts of a thing by name: comparable form and text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A thing by its path, with what is said of it, and the whole of it in words."""
+class Presented:
+    """A text, display or policy: its path, its facts, and a description of the whole."""
 
     path: str
     kind: str
@@ -35,17 +35,17 @@ class Told:
     facts: Facts
 
 
-def told(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Told]:
-    """All that a model says and shows. ``text`` makes a checked tree comparable, ``typed`` says a type in words."""
-    yield from _Telling(model, text, typed).all()
+def presented(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Presented]:
+    """Yield all texts and displays of a model. ``text`` makes a checked tree comparable, ``typed`` describes a type."""
+    yield from _Presenter(model, text, typed).all()
 
 
-class _Telling:
+class _Presenter:
     def __init__(self, model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> None:
         self.model, self.text, self.typed = model, text, typed
 
-    def all(self) -> Iterator[Told]:
-        noted, asked = self._happens()
+    def all(self) -> Iterator[Presented]:
+        noted, offered = self._happens()
         for event in self.model.events.values():
             if event.name in noted:
                 values = ", ".join(f"{name}: {self.typed(type_)}" for name, type_ in event.fields.items())
@@ -54,8 +54,8 @@ class _Telling:
         for name, phrases in self.model.says.items():
             says = self.model.events[name].says if name in self.model.events else {}
             if "en" not in phrases or phrases["en"] == says.get("en"):
-                continue  # what a file of words says of things that are compared themselves
-            due = asked if name in self.model.alternatives else noted if name in self.model.events else {name}
+                continue  # same text as the thing itself, which is compared anyway
+            due = offered if name in self.model.alternatives else noted if name in self.model.events else {name}
             if name in due:
                 yield self._thing("says", "words", name, self._phrases("", phrases))
         for board in self.model.boards:
@@ -74,24 +74,24 @@ class _Telling:
             yield self._thing("picture", "look", name, facts)
 
     def _happens(self) -> tuple[set[str], set[str]]:
-        """The events that any text notes, and the alternatives that any asks for."""
+        """Return the events that any text notes, and the alternatives that any text offers."""
         noted: set[str] = set()
-        asked: set[str] = set()
+        offered: set[str] = set()
         for section in ("rules", "triggers", "standing"):
             for name in getattr(self.model, section):
                 for node in nodes_of(self.model, Topic(section, name)):
                     if isinstance(node, core.Notes):
                         noted.add(node.event)
                     elif isinstance(node, core.Ask):
-                        asked.update(f"{node.name}.{option.name}" for option in node.options)
-        return noted, asked
+                        offered.update(f"{node.name}.{option.name}" for option in node.options)
+        return noted, offered
 
-    def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Told:
+    def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Presented:
         whole = "; ".join(f"{key} {value}".strip() for key, (_, value) in (short or facts).items())
-        return Told(f"{section}.{name}", kind, name, whole, facts)
+        return Presented(f"{section}.{name}", kind, name, whole, facts)
 
     def _phrases(self, key: str, phrases: Mapping[str, Phrase]) -> Facts:
-        """Words in each language; of the one in which words are written where nothing is said, the name is left out."""
+        """Return the phrase of each language by key. The key of English, the default, is left out."""
         return {
             ".".join(filter(None, (key, language if language != "en" else ""))): self._phrase(phrase)
             for language, phrase in phrases.items()
@@ -135,18 +135,18 @@ def _written(tree: object) -> str:
     return " ".join(tree.span.text.split())
 
 
-# --- how bots choose --------------------------------------------------------------------------------------------------
+# --- policies of bots -------------------------------------------------------------------------------------------------
 
 
 def policy_files(ruleset: Ruleset) -> dict[str, Path]:
-    """The files of policies of a ruleset's family."""
-    found = {id: ruleset.shelf.find("policies", id) for id in ruleset.shelf.ids("policies")}
+    """Return the policy files of a ruleset's family by id."""
+    paths = {id: ruleset.shelf.find("policies", id) for id in ruleset.shelf.ids("policies")}
     family = ruleset.composition.family
-    return {id: path for id, path in found.items() if path is not None and id.partition("/")[0] == family}
+    return {id: path for id, path in paths.items() if path is not None and id.partition("/")[0] == family}
 
 
-def policy_of(ruleset: Ruleset, id: str) -> Told | None:
-    """A file of policies, as it is written; nothing for one that cannot be read."""
+def policy_of(ruleset: Ruleset, id: str) -> Presented | None:
+    """Return the content of a policy file; None if it cannot be read."""
     document, _ = ruleset.shelf.read("policies", id)
     if document is None:
         return None
@@ -156,21 +156,21 @@ def policy_of(ruleset: Ruleset, id: str) -> Told | None:
     policies = document.root.get("is")
     for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
         facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
-    return Told(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
+    return Presented(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
 
 
-def own_policies(ruleset: Ruleset) -> Iterator[Told]:
-    """The policies that stand in the files of the ruleset itself."""
+def own_policies(ruleset: Ruleset) -> Iterator[Presented]:
+    """Yield the policies in the ruleset's own files."""
     for name, layers in ruleset.composition.sections.get("policies", {}).items():
         facts: Facts = {}
         for entry in layers:
             facts |= {decision: (text, text) for decision, text in _texts(entry.value)}
         whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
-        yield Told(f"policies.{name}", "policy", name, whole, facts)
+        yield Presented(f"policies.{name}", "policy", name, whole, facts)
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:
-    """Return the content below each key on one line, without descriptions."""
+    """Yield each key and its content on one line, without descriptions."""
     for entry in value.entries if isinstance(value, yaml.Mapping) else ():
         yield entry.key.text, _line(entry.value)
 

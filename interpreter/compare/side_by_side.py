@@ -1,7 +1,7 @@
-"""Many rulesets beside each other: the boards that they are played on, and what games of each come to.
+"""Rulesets side by side: their boards, and the mean results of their games.
 
-In go rulesets and summaries of games (:mod:`interpreter.simulate.summary`); out come rows of figures that a page can
-show. Nothing is played here.
+Takes rulesets and summaries of games (:mod:`interpreter.simulate.summary`); returns rows of figures for a page. Plays
+no games.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from interpreter.simulate.summary import Point, Summary
 __all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of"]
 
 SIZES = 5, 10, 15
-"""Networks of so many nodes are measured."""
+"""Sizes of the measured networks, in nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A graph, the rulesets that are played on it, and the lengths of its shortest networks (:data:`SIZES`)."""
+    """A graph, the rulesets played on it, and the lengths of its short networks (:data:`SIZES`)."""
 
     title: str
     rulesets: tuple[str, ...]
@@ -34,29 +34,29 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """Games of one ruleset as numbers by name: as they end, and over all rounds."""
+    """Mean results of one ruleset's games by name: at the end, and over all rounds."""
 
     end: Mapping[str, float]
     rounds: Mapping[str, float]
 
 
 def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
-    """Return the boards of some rulesets, each once; rulesets without a graph have none."""
-    found: dict[str, list[Ruleset]] = {}
-    for each in rulesets:
-        if each.model.graph is not None and each.model.graph.nodes:
-            found.setdefault(_board(each), []).append(each)
-    return [_measured(those) for those in found.values()]
+    """Return the boards of some rulesets without duplicates. Rulesets without a graph have none."""
+    groups: dict[str, list[Ruleset]] = {}
+    for ruleset in rulesets:
+        if ruleset.model.graph is not None and ruleset.model.graph.nodes:
+            groups.setdefault(_board(ruleset), []).append(ruleset)
+    return [_measured(group) for group in groups.values()]
 
 
 def family_title(ruleset: Ruleset) -> str:
     """Return the title of a ruleset's family, or its own if it has none."""
-    found = [document for document in ruleset.composition.documents if document.kind == "family"]
-    return word(found[0].root.get("title"), found[0].id) if found else ruleset.title
+    files = [document for document in ruleset.composition.documents if document.kind == "family"]
+    return word(files[0].root.get("title"), files[0].id) if files else ruleset.title
 
 
 def _board(ruleset: Ruleset) -> str:
-    """The id of the map, or that of the ruleset itself."""
+    """Return the id of the map, or of the ruleset if it has no map file."""
     maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
     return maps[-1] if maps else ruleset.id
 
@@ -66,15 +66,17 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
     assert graph is not None
     distances = distances_of(graph)
     networks = tuple(network_of(distances, size) for size in SIZES)
-    return Board(map_title(rulesets[0]), tuple(each.id for each in rulesets), figures_of(graph, distances), networks)
+    return Board(
+        map_title(rulesets[0]), tuple(ruleset.id for ruleset in rulesets), figures_of(graph, distances), networks
+    )
 
 
 def means_of(summary: Summary) -> Means:
-    """Return a number for each thing that games were measured by: means of games, players and rounds; of what a seat
-    meets once in a game, the share of the win of those who met it, in percent."""
+    """Return a number for each measure: means over games, players and rounds. For a measure of one event per game, add
+    the share of wins of the seats concerned, in percent."""
     end = {"rounds": summary["rounds"]["mean"]}
     for name, ends in summary["measures"].items():
-        end[name] = _mean([each["mean"] for each in (ends if isinstance(ends, list) else [ends])])
+        end[name] = _mean([spread["mean"] for spread in (ends if isinstance(ends, list) else [ends])])
     for name, things in summary["tables"].items():
         if len(things) == 1 and not things[0]["of"] and things[0]["share"] is not None:
             end[f"{name} wins, %"] = 100 * things[0]["share"]
@@ -101,5 +103,5 @@ def _mean(numbers: Sequence[float | None]) -> float | None:
 
 
 def _weighted(rounds: Sequence[Point]) -> float | None:
-    games = sum(each["games"] for each in rounds)
-    return sum(each["games"] * each["mean"] for each in rounds) / games if games else None
+    games = sum(point["games"] for point in rounds)
+    return sum(point["games"] * point["mean"] for point in rounds) / games if games else None

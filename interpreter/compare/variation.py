@@ -1,7 +1,7 @@
-"""A ruleset with another cell in a table, without a file that says so; a game that goes on by it.
+"""Variation: a ruleset with changed table cells, without an overlay file, and games that continue under it.
 
-Only numbers differ: rules, and what the cells of a state mean, stay as they are. So a game in the middle can be taken
-over. The laws of tables are there for what is printed: whoever asks what would be may break them, and is told.
+Rules and the layout of the state stay the same, so a game in progress can continue. The laws of tables describe the
+printed rules: a variation may break them, which is reported.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ __all__ = ["broken_laws", "going_on", "varied"]
 AnyRules = TypeVar("AnyRules", bound=Rules)
 
 Cell = tuple[str, tuple[str, ...], str]
-"""A table, the keys of a cell and what stands in it, as they are written."""
+"""A table, the keys of a cell and its value, as text."""
 
 
 def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
-    """The ruleset with these cells. ``LookupError`` where there is no such cell, ``ValueError`` for another value."""
+    """Return the ruleset with these cells. Raises :class:`LookupError` for an unknown cell, :class:`ValueError` for an
+    invalid value."""
     if not cells:
         return ruleset
     tables = dict(ruleset.model.tables)
@@ -44,7 +45,7 @@ def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
 
 
 def _public(text: str, type_: Type) -> Json:
-    """Return the public text of a value in a cell of a table."""
+    """Return the public value for the text of a cell."""
     if text == "-":
         return None
     if isinstance(type_, SetType):
@@ -55,8 +56,8 @@ def _public(text: str, type_: Type) -> Json:
 
 
 def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: int) -> Game:
-    """The game as it stands, going on by another ruleset and other settings, with new chance. ``ValueError`` where
-    they do not fit a game that has begun."""
+    """Return a copy of the game that continues under another ruleset and settings, with a new seed. Raises
+    :class:`ValueError` if they do not fit a game in progress."""
     same = ruleset is game.ruleset and not settings
     values = game.settings if same else {**game.settings, **_values(ruleset, settings)}
     table = game.table if same else ruleset.table(game.table.seats, values)
@@ -64,12 +65,14 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: i
     if not same:
         constants = table.machine.constants
         if constants.layout != game.machine.constants.layout:
-            raise ValueError("this changes what there is on the table; a game that has begun cannot go on with it")
-        state.cells[constants.layout.base["pending"]] = (1 << len(constants.watches)) - 1  # standing rules read it too
-    found = Game(table, state, Seeded(seed), game.origin)
+            raise ValueError("this changes the components: a game in progress cannot continue with it")
+        state.cells[constants.layout.base["pending"]] = (
+            1 << len(constants.watches)
+        ) - 1  # check all standing rules anew: they may depend on the change
+    continued = Game(table, state, Seeded(seed), game.origin)
     if not same:
-        found._check_settings()
-    return found
+        continued._check_settings()
+    return continued
 
 
 def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:
@@ -78,7 +81,7 @@ def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:
 
 
 def broken_laws(game: Game) -> Iterator[str]:
-    """The laws of tables that do not hold, in words."""
+    """Yield a message for each law of a table that does not hold."""
     for law in game.ruleset.model.laws:
         try:
             holds = game.machine.expressions.compile(law.condition)(game.state, [None] * law.size)

@@ -1,1 +1,1 @@
-"""Advice on rulesets: one module a check."""
+"""Lint checks for rulesets, one module per check."""

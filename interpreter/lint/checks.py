@@ -1,7 +1,7 @@
-"""Lint: rulesets that are right, but could be said better.
+"""Lint: advice on rulesets that are valid, but could be written better.
 
-In go compositions that a shelf allows, out come findings: diagnostics with a code of `L`. A check is a function over
-compositions of one family and the names of the files that its findings must touch.
+Takes the compositions that a shelf allows; returns findings: diagnostics with a code of `L`. A check is a function over
+compositions of one family and the names of the files that its findings must concern.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["CHECKS", "Check", "lint"]
 
 @dataclass(frozen=True)
 class Check:
-    """A check and the codes of its findings. One that ``compares`` a file with others gets all of its family, also
-    those that no composition need have together."""
+    """A check and the codes of its findings. A check that ``compares`` files also gets compositions that were not
+    selected, so that it sees all files of the family."""
 
     codes: tuple[str, ...]
     find: Callable[[Sequence[Ruleset], Collection[str]], Iterable[Diagnostic]]
@@ -62,15 +62,15 @@ CHECKS = (
 )
 
 
-def lint(looked_at: Compositions) -> list[Diagnostic]:
+def lint(compositions: Compositions) -> list[Diagnostic]:
     """Run the checks, family by family, and drop findings that a comment marks as intended."""
     findings = unique(
         finding
         for check in CHECKS
-        for family in _families(looked_at.every if check.compares else looked_at.asked)
-        for finding in check.find(family, looked_at.told)
+        for family in _families(compositions.all if check.compares else compositions.selected)
+        for finding in check.find(family, compositions.files)
     )
-    return [finding for finding in findings if not _is_meant(finding)]
+    return [finding for finding in findings if not _is_intended(finding)]
 
 
 def _families(rulesets: Iterable[Ruleset]) -> Iterable[list[Ruleset]]:
@@ -80,9 +80,9 @@ def _families(rulesets: Iterable[Ruleset]) -> Iterable[list[Ruleset]]:
     return families.values()
 
 
-def _is_meant(finding: Diagnostic) -> bool:
-    """Return whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason. A text may
-    begin with comments: they are above its first line."""
+def _is_intended(finding: Diagnostic) -> bool:
+    """Return whether a comment ``# lint: L007`` with a reason stands on the line of a finding or right above it. A text
+    that starts with comments has them above its first line."""
     if finding.span is None:
         return False
     lines = finding.span.file.text.split("\n")

@@ -1,4 +1,4 @@
-"""Compositions that lint looks at: the rulesets of a shelf, alone and with the overlays that fit them."""
+"""Compositions that lint checks: the rulesets of a shelf, alone and with each overlay that fits."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["Compositions", "compositions"]
 
 @dataclass
 class Compositions:
-    """Input of lint: compositions to check, and others to compare them with. ``told`` are the names of the files that
-    findings must touch, ``skipped`` those of other compositions that have errors."""
+    """Input of lint: compositions to check (``selected``), and ``all`` that they are compared with. ``files`` are the
+    names of the files that findings must concern, ``skipped`` the names of compositions with errors."""
 
-    asked: list[Ruleset] = field(default_factory=list)
-    every: list[Ruleset] = field(default_factory=list)
-    told: frozenset[str] = frozenset()
+    selected: list[Ruleset] = field(default_factory=list)
+    all: list[Ruleset] = field(default_factory=list)
+    files: frozenset[str] = frozenset()
     skipped: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False)  # a key of dicts: by itself, not by the text of its files
+@dataclass(frozen=True, eq=False)  # a dict key, compared by identity
 class _Form:
-    """A ruleset, alone or with an overlay that fits it, and kind and id of the files that it is made of."""
+    """A ruleset, alone or with an overlay that fits it, and the kind and id of each of its files."""
 
     ruleset: Document
     overlay: Document | None
@@ -44,77 +44,77 @@ class _Form:
         return word(self.ruleset.root.get("family"))
 
     @property
-    def telling(self) -> frozenset[tuple[str, str]]:
-        """The files that may hold rules: not that of a ruleset which only names others."""
+    def sources(self) -> frozenset[tuple[str, str]]:
+        """Return the files that may contain rules; a ruleset file that only names other files does not."""
         is_named_alone = not any(isinstance(entry.value, Mapping) for entry in self.ruleset.root.entries)
         return self.files - {(self.ruleset.kind, self.ruleset.id)} if is_named_alone else self.files
 
 
 def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions:
-    """Every ruleset, then each with every overlay that fits it; where files are named, those that contain one. Where
-    rules in these files may say what others say, also as few as together contain every other file of their families
-    that may hold rules.
+    """Return every ruleset, alone and with every overlay that fits; if files are named, only compositions with one of
+    them.
 
-    What has errors and contains none of the files, or only with an overlay that is not among them, is skipped. Other
-    errors are raised.
+    If these files contain rules, ``all`` also has a small set of compositions that covers every other file with rules
+    of the same families, to find duplicates. A composition with errors is skipped if it has an overlay that is not
+    named or if it was only added for comparison. Raises :class:`RulesetError` for other errors.
     """
     forms = _forms(shelf, {document.kind for document in named})
-    wanted = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
-    asked = [form for form in forms if not named or not form.files.isdisjoint(wanted)]
-    chosen, wrong, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
-    for form in asked:
+    named_ids = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
+    selected = [form for form in forms if not named or not form.files.isdisjoint(named_ids)]
+    result, errors, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
+    for form in selected:
         try:
             loaded[form] = _load(form, shelf)
         except RulesetError as error:
-            if form.overlay is None or not named or ("overlay", form.overlay.id) in wanted:
-                wrong.extend(error.diagnostics)
-            chosen.skipped.append(form.name)
-    if wrong:
-        raise RulesetError(unique(wrong))
-    chosen.asked = list(loaded.values())
-    parts = (document for ruleset in chosen.asked for document in ruleset.composition.documents)
-    chosen.told = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in wanted)
-    if any(has_rules(ruleset, chosen.told) for ruleset in chosen.asked):
-        for form in _beside(forms, asked):
+            if form.overlay is None or not named or ("overlay", form.overlay.id) in named_ids:
+                errors.extend(error.diagnostics)
+            result.skipped.append(form.name)
+    if errors:
+        raise RulesetError(unique(errors))
+    result.selected = list(loaded.values())
+    parts = (document for ruleset in result.selected for document in ruleset.composition.documents)
+    result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in named_ids)
+    if any(has_rules(ruleset, result.files) for ruleset in result.selected):
+        for form in _complement(forms, selected):
             try:
                 loaded[form] = _load(form, shelf)
             except RulesetError:
-                chosen.skipped.append(form.name)
-    chosen.every = [loaded[form] for form in forms if form in loaded]
-    return chosen
+                result.skipped.append(form.name)
+    result.all = [loaded[form] for form in forms if form in loaded]
+    return result
 
 
 def _load(form: _Form, shelf: Shelf) -> Ruleset:
     return load(form.ruleset.id, [form.overlay.id] if form.overlay else [], shelf)
 
 
-def _beside(forms: Sequence[_Form], asked: Sequence[_Form]) -> list[_Form]:
-    """Others that have, with those that are asked for, every file of their families that may hold rules. What an
-    overlay covers is seen without it."""
-    families = {form.family for form in asked}
-    others = [form for form in forms if form not in asked and form.family in families]
-    below = {form.ruleset.id for form in asked}
-    beside = [form for form in others if form.overlay is None and form.ruleset.id in below]
-    known = set[tuple[str, str]]().union(*(form.files for form in asked))
-    telling = {form: form.telling for form in others}
-    while telling:
-        most = max(telling, key=lambda form: len(telling[form] - known))
-        if telling[most] <= known:
+def _complement(forms: Sequence[_Form], selected: Sequence[_Form]) -> list[_Form]:
+    """Return further compositions that cover, with the selected ones, every file with rules of their families. Includes
+    each selected ruleset without overlays, which shows the rules that an overlay covers."""
+    families = {form.family for form in selected}
+    others = [form for form in forms if form not in selected and form.family in families]
+    below = {form.ruleset.id for form in selected}
+    added = [form for form in others if form.overlay is None and form.ruleset.id in below]
+    known = set[tuple[str, str]]().union(*(form.files for form in selected))
+    sources = {form: form.sources for form in others}
+    while sources:
+        best = max(sources, key=lambda form: len(sources[form] - known))
+        if sources[best] <= known:
             break
-        beside.append(most)
-        known |= telling[most]
-    return beside
+        added.append(best)
+        known |= sources[best]
+    return added
 
 
 def _is_on(shelf: Shelf, document: Document) -> bool:
-    """Return whether a file is the one that rulesets of a shelf have by its id."""
+    """Return whether a file is the one that a shelf finds under its id."""
     place = shelf.find(document.kind, document.id)
     return place is not None and resolved(place) == resolved(document.path)
 
 
 def _forms(shelf: Shelf, kinds: Collection[str]) -> list[_Form]:
-    """All rulesets, then each with each overlay that fits it, as far as their files can be read. Files of these kinds
-    are asked for."""
+    """Return all readable rulesets, then each with each overlay that fits. ``kinds`` are the kinds of the named
+    files."""
     overlays = [document for id in shelf.ids("overlay") if (document := shelf.read("overlay", id)[0]) is not None]
     alone = [_Form(ruleset, None, frozenset(ids_of(shelf, ruleset, *kinds))) for ruleset in rulesets_of(shelf)]
     stacked = [

@@ -14,12 +14,12 @@ from interpreter.lint.places import Place, place_of
 __all__ = ["constant_conditions"]
 
 
-def constant_conditions(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Conditions in which nothing stands that could change."""
+def constant_conditions(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield conditions made of constants alone."""
     seen: set[Place] = set()
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
-            if place_of(layer) in seen or layer.span.file.name not in told:
+            if place_of(layer) in seen or layer.span.file.name not in files:
                 continue
             seen.add(place_of(layer))
             for test in _tests(layer):
@@ -43,7 +43,7 @@ def _tests(layer: RuleLayer) -> Iterator[core.Expression]:
     if layer.when is not None:
         yield layer.when
     if layer.form == "permits" and isinstance(layer.body, tuple) and len(layer.body) == 1:
-        return  # a verdict that refuses nothing says so: `require yes`
+        return  # `require yes` is how a verdict permits everything
     for node in descendants(layer.body):
         match node:
             case core.Test(value) | core.Condition(test=value) | core.Requirement(test=value):
@@ -55,5 +55,5 @@ def _tests(layer: RuleLayer) -> Iterator[core.Expression]:
 
 
 def _always(test: core.Expression) -> Diagnostic:
-    help = "leave the condition out, or what it never lets happen"
+    help = "remove the condition, or the code that it never runs"
     return Diagnostic("L004", "this condition always has the same value", test.span, help=help, severity="warning")

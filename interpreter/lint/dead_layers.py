@@ -1,4 +1,4 @@
-"""Dead layers of rules: covered by others in every composition."""
+"""Dead layers of rules, overridden in every composition."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from interpreter.lint.places import Place, place_of
 __all__ = ["dead_layers"]
 
 
-def dead_layers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Layers of rules that are covered for good wherever they are loaded: no `base` and no guard leads to them."""
+def dead_layers(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield layers that are overridden wherever they are loaded: no `base` and no guard leads to them."""
     alive: set[Place] = set()
     dead: dict[Place, RuleLayer] = {}
     covered: dict[Place, RuleLayer] = {}
@@ -22,7 +22,7 @@ def dead_layers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Di
         reach = ruleset.program.reach
         live = reached(ruleset.model, reach, ())
         for rule in ruleset.model.rules.values():
-            if rule.top.id not in live:  # a rule that nothing calls is told by `validate`
+            if rule.top.id not in live:  # `validate` reports rules that nothing calls
                 alive.update(place_of(layer) for layer in rule.layers)
             for layer, above in zip(rule.layers, [*rule.layers[1:], None], strict=True):
                 if layer.id in live or above is None:
@@ -31,7 +31,7 @@ def dead_layers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Di
                     dead.setdefault(place_of(layer), layer)
                     covered.setdefault(place_of(layer), rule.top)
     for place, layer in dead.items():
-        if place[0] in told and place not in alive:
+        if place[0] in files and place not in alive:
             cover = covered[place].file
-            message = f"this layer of `{layer.rule}` is dead: wherever it is loaded, `{cover}` covers it"
-            yield Diagnostic("L003", message, layer.span, help="leave it out", severity="warning")
+            message = f"this layer of `{layer.rule}` is dead: wherever it is loaded, `{cover}` overrides it"
+            yield Diagnostic("L003", message, layer.span, help="remove it", severity="warning")

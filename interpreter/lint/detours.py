@@ -1,4 +1,4 @@
-"""Links of a map that nobody would use: a way round them is far cheaper."""
+"""Links of a map that cost far more than a detour around them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from interpreter.lint.places import Place, place_of
 __all__ = ["FAR", "detours"]
 
 FAR = 2
-"""So many times as long as the way round a link must be to be told: where it is a little longer it may still serve,
-as soon as the way round is blocked or out of play."""
+"""Smallest reported ratio of a link's cost to its detour's. A link that costs a little more may still serve when the
+detour is blocked or out of play."""
 
 
-def detours(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Links at least twice as long as the way round them: mostly a slip of the pen."""
+def detours(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield links that cost at least twice as much as a detour: usually a typo."""
     seen: set[Place] = set()
     for ruleset in family:
         graph = ruleset.model.graph
@@ -29,13 +29,13 @@ def detours(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
         for way in ways:
             span = graph.links[way.link].span
             place = place_of(span)
-            if place[0] not in told or place in seen:
+            if place[0] not in files or place in seen:
                 continue
-            round_it = _around(walked, ways, way)
-            if round_it is not None and way.length >= FAR * round_it and way.length > round_it:
+            detour = _around(walked, ways, way)
+            if detour is not None and way.length >= FAR * detour and way.length > detour:
                 seen.add(place)
                 a, b = graph.nodes[way.start].name, graph.nodes[way.end].name
-                message = f"from {a} to {b} this link costs {way.length}, a detour costs {round_it}"
+                message = f"from {a} to {b} this link costs {way.length}, a detour costs {detour}"
                 yield Diagnostic("L008", message, span, help="compare it with the board", severity="warning")
         seen.update(place_of(link.span) for link in graph.links)
 

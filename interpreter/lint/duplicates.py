@@ -1,7 +1,8 @@
-"""Rules that say the same, or the same with other constants: somebody copied what could be said once.
+"""Duplicate rules: rules that are equal, or equal except for constants.
 
-In go all compositions of a family, so that rules of files which are never loaded together meet too. Names of locals,
-citations and places do not matter, and what is smaller than ``SMALLEST`` may be alike by chance.
+Takes compositions of a family with all its files, so that rules of files that are never loaded together are compared
+too. Ignores names of locals, citations and positions, and trees smaller than ``SMALLEST``, which may be equal by
+chance.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from interpreter.lint.places import Place, place_of
 __all__ = ["SMALLEST", "duplicates", "has_rules"]
 
 SMALLEST = 8
-"""The fewest nodes of a checked tree that is compared: about a line of text."""
+"""Smallest number of nodes of a compared tree: about one line of text."""
 
 _Rule = tuple[RuleLayer, tuple[str, ...]]
-"""A layer with the constants in it as others name them, in written order."""
+"""A layer and the public text of its constants, in written order."""
 
 
-def has_rules(ruleset: Ruleset, told: Collection[str]) -> bool:
-    """Return whether something stands in these files that may say what another rule says."""
-    return any(layer.span.file.name in told for layer, _ in _layers(ruleset.model))
+def has_rules(ruleset: Ruleset, files: Collection[str]) -> bool:
+    """Return whether any of these files contains rules."""
+    return any(layer.span.file.name in files for layer, _ in _layers(ruleset.model))
 
 
-def duplicates(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Of every rule the first one before it that is equal, or else differs in constants only."""
-    seen: set[Place] = set()  # a rule may take part in many compositions
+def duplicates(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield each rule that equals an earlier one, or else differs from it in constants only."""
+    seen: set[Place] = set()  # a rule may belong to many compositions
     alike: dict[Hashable, list[_Rule]] = {}
     for ruleset in family:
         for layer, around in _layers(ruleset.model):
@@ -45,35 +46,35 @@ def duplicates(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Dia
             rule = layer, tuple(ruleset.names.text(constant.value, constant.type) for constant in outline.constants)
             others = alike.setdefault(tree, [])
             if others:
-                other = next((other for other in others if other[1] == rule[1]), others[0])
-                touched = any(side.span.file.name in told for side in (layer, other[0]))
-                if touched and not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
-                    yield _told(rule, other)
+                twin = next((twin for twin in others if twin[1] == rule[1]), others[0])
+                touched = any(side.span.file.name in files for side in (layer, twin[0]))
+                if touched and not (_brings_back(ruleset.model, layer, twin[0]) and twin[1] == rule[1]):
+                    yield _finding(rule, twin)
             others.append(rule)
 
 
 def _brings_back(model: Model, layer: RuleLayer, other: RuleLayer) -> bool:
-    """Return whether a layer says again what a file between the two has replaced: nothing but a copy can do that."""
+    """Return whether a layer restores a layer that a file in between has replaced, which needs a copy."""
     if layer.rule not in model.rules:
         return False
     below = model.rules[layer.rule].layers[: max(0, layer.layer - 1)]
     return any(lower.span == other.span for lower in below)
 
 
-def _told(rule: _Rule, other: _Rule) -> Diagnostic:
+def _finding(rule: _Rule, other: _Rule) -> Diagnostic:
     name, twin = f"`{rule[0].spoken}`", f"`{other[0].spoken}` of `{other[0].file}`"
     pairs = dict.fromkeys(zip(rule[1], other[1], strict=True))
     differ = [f"`{here}` for `{there}`" for here, there in pairs if here != there]
-    code, message, help = "L001", f"{name} duplicates {twin}", "say it once, in a file that both share"
+    code, message, help = "L001", f"{name} duplicates {twin}", "write it once, in a file that both share"
     if differ:
         code, message = "L002", f"{name} equals {twin} except for constants: {', '.join(differ)}"
-        help = "say it once, and what differs in a parameter, a rule or a table"
+        help = "write it once, with a parameter, a rule or a table for the differences"
     note = Note(f"`{other[0].spoken}` stands here", other[0].span)
     return Diagnostic(code, message, rule[0].span, (note,), help, "warning")
 
 
 def _layers(model: Model) -> Iterator[tuple[RuleLayer, object]]:
-    """The layers of rules; the texts of triggers and standing rules, with what stands around them."""
+    """Yield the layers of rules, then the bodies of triggers and standing rules with their conditions."""
     yield from ((layer, None) for rule in model.rules.values() for layer in rule.layers)
     for trigger in model.triggers.values():
         handlers = (case.procedure for case in trigger.cases if case.procedure is not None)

@@ -1,4 +1,4 @@
-"""Lines of rule text that do not fit a screen."""
+"""Lines of rule text that are too long."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from interpreter.reading.yaml_layout import WIDTH
 __all__ = ["long_lines"]
 
 
-def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Lines of rule text with more columns than others see without moving the text."""
+def long_lines(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield lines of rule text with more than ``WIDTH`` columns."""
     documents = {document.file.name: document for ruleset in family for document in ruleset.composition.documents}
     for name, document in documents.items():
-        if name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
+        if name not in files or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
         for span in _texts(document):
             if (columns := span.column + len(span.text) - 1) > WIDTH:
@@ -27,7 +27,7 @@ def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Dia
 
 
 def _texts(document: Document) -> Iterator[Span]:
-    """The lines of all rule texts of a file."""
+    """Yield the lines of all rule texts of a file."""
     from interpreter.language.file_layout import rule_texts
 
     for scalar, _ in rule_texts(document):
@@ -35,7 +35,7 @@ def _texts(document: Document) -> Iterator[Span]:
 
 
 def _lines(span: Span) -> Iterator[Span]:
-    """Return the text of each line of a piece of a file, without indentation."""
+    """Yield the span of each line, without indentation."""
     start = span.start
     for line in span.text.split("\n"):
         yield Span(span.file, start + len(line) - len(line.lstrip()), start + len(line.rstrip()))

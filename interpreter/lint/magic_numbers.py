@@ -16,47 +16,50 @@ __all__ = ["magic_numbers"]
 
 
 SMALL = 9
-"""Up to here the same number may well mean something else."""
+"""Largest number that is not reported: small numbers often have several meanings."""
 
 
-def magic_numbers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """A number that stands in the text of a procedure: who wants another one has to repeat the procedure, and where it
-    stands in several, all of them. In a rule or a table of its own it is changed at one place."""
+def magic_numbers(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield literal numbers in procedures. To change one, an overlay must repeat every procedure with it; in a rule or
+    table of its own it can be overridden in one place."""
     seen: set[Place] = set()
     places: dict[tuple[str, int], dict[str, Span]] = {}
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
             place = place_of(layer)
-            if layer.form != "does" or place[0] not in told or place in seen:
+            if layer.form != "does" or place[0] not in files or place in seen:
                 continue
             seen.add(place)
             for node in _amounts(layer.body):
                 places.setdefault((layer.file, node.value), {}).setdefault(layer.spoken, node.span)
     for (_, number), rules in places.items():
         (first, span), *others = rules.items()
-        help = "give it a name: a rule or a table, which both read" if others else "give it a name: a rule or a table"
+        help = "name it: a rule or a table that both read" if others else "name it: a rule or a table"
         if others:
-            message = f"{number} stands in `{first}` and in `{others[0][0]}`: an overlay cannot change it at one place"
-            yield Diagnostic("L007", message, others[0][1], (Note(f"`{first}` has it here", span),), help, "warning")
+            message = f"{number} occurs in `{first}` and in `{others[0][0]}`: an overlay cannot change it in one place"
+            yield Diagnostic("L007", message, others[0][1], (Note(f"`{first}` uses it here", span),), help, "warning")
         else:
-            message = f"{number} stands in `{first}`: an overlay can change it only by repeating the procedure"
+            message = f"{number} occurs in `{first}`: an overlay can change it only by repeating the procedure"
             yield Diagnostic("L007", message, span, (), help, "warning")
 
 
 def _amounts(body: object) -> Iterator[core.Const]:
-    """The large numbers of a text, but for the bounds of loops, which no rulebook prints, and for what is compared with
-    one: such a number is the name of a thing."""
+    """Return the large numbers of a text, except bounds of loops, which no rulebook prints, and numbers tested for
+    equality, which identify something."""
     nodes = list(descendants(body))
     bounds = [node.bound for node in nodes if isinstance(node, core.Repeat)]
-    names = [n for n in nodes if isinstance(n, core.Comparison) and n.operator in ("==", "!=")]
-    apart = {*map(id, descendants(tuple(bounds))), *(id(side) for node in names for side in (node.left, node.right))}
+    equalities = [n for n in nodes if isinstance(n, core.Comparison) and n.operator in ("==", "!=")]
+    excluded = {
+        *map(id, descendants(tuple(bounds))),
+        *(id(side) for node in equalities for side in (node.left, node.right)),
+    }
     return (
         node
         for node in nodes
         if isinstance(node, core.Const)
         and isinstance(node.type, IntType)
         and _large(node.value)
-        and id(node) not in apart
+        and id(node) not in excluded
     )
 
 

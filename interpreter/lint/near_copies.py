@@ -1,7 +1,7 @@
-"""Procedures of maps and overlays that copy one of the files below them, wholly but for a few lines.
+"""Near copies: procedures of maps and overlays that repeat a procedure of a file below except for a few lines.
 
-What differs is what the family has no rule for that a map could wrap: a *seam* is missing. Texts are compared line
-by line, for a copy keeps lines as they are; :mod:`interpreter.lint.duplicates` tells copies without any difference.
+The lines that differ show a missing *seam*: a rule of the family that the map could wrap. Texts are compared line by
+line, since copies keep lines intact. :mod:`interpreter.lint.duplicates` finds exact copies.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from interpreter.reading.yaml import Scalar
 __all__ = ["LONGEST", "near_copies"]
 
 LONGEST = 5
-"""So many lines may be said again; to find a rule for them would be longer than they are."""
+"""Largest number of repeated lines that is not reported: a rule for them would be longer."""
 _SHARE = 0.7
-"""The part of a procedure that stands in another one too, from which on it is a copy."""
+"""Smallest share of repeated lines that makes a procedure a copy."""
 _COPYING = ("map", "overlay")
 _SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
 
 
-def near_copies(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Of each such procedure the one below it that has most of its lines."""
+def near_copies(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield each near copy, with the procedure below that shares most of its lines."""
     seen: set[Place] = set()
-    known: dict[Place, Counter[str]] = {}  # an entry says the same in every composition
+    known: dict[Place, Counter[str]] = {}  # an entry is the same in every composition
     for ruleset in family:
         order = {document.id: number for number, document in enumerate(ruleset.composition.documents)}
         entries = [entry for layers in ruleset.composition.sections.get("rules", {}).values() for entry in layers]
@@ -41,19 +41,19 @@ def near_copies(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Di
                 continue
             seen.add(place)
             below = [text for text in texts if order.get(text[0].file, 0) < order.get(entry.file, 0)]
-            other, its = max(below, key=lambda text: (lines & text[1]).total(), default=(entry, lines))
-            same = (lines & its).total()
+            original, original_lines = max(below, key=lambda text: (lines & text[1]).total(), default=(entry, lines))
+            same = (lines & original_lines).total()
             if (
-                other is not entry
-                and (entry.span.file.name in told or other.span.file.name in told)
-                and LONGEST < same < max(lines.total(), its.total())
+                original is not entry
+                and (entry.span.file.name in files or original.span.file.name in files)
+                and LONGEST < same < max(lines.total(), original_lines.total())
                 and same >= _SHARE * lines.total()
             ):
-                yield _told(ruleset, entry, other, same, lines.total(), its - lines)
+                yield _finding(ruleset, entry, original, same, lines.total(), original_lines - lines)
 
 
 def _lines(entry: Entry) -> Counter[str]:
-    """The lines of a procedure that say something, without comments and citations."""
+    """Return the significant lines of a procedure, without comments and citations."""
     text = entry.get("does")
     if not isinstance(text, Scalar):
         return Counter()
@@ -61,13 +61,14 @@ def _lines(entry: Entry) -> Counter[str]:
     return Counter(line for line in lines if not _SAYS_NOTHING.fullmatch(line))
 
 
-def _told(ruleset: Ruleset, entry: Entry, other: Entry, same: int, of: int, left: Counter[str]) -> Diagnostic:
-    """``left`` are the lines of the other one that are not in the copy: rules that they call are seams."""
-    called = dict.fromkeys(name for line in left for name in re.findall(r"\b([a-z_]\w*)\(", line))
+def _finding(ruleset: Ruleset, entry: Entry, original: Entry, same: int, of: int, missing: Counter[str]) -> Diagnostic:
+    """Return the finding. ``missing`` are lines of the original that are not in the copy: the rules they call are
+    seams."""
+    called = dict.fromkeys(name for line in missing for name in re.findall(r"\b([a-z_]\w*)\(", line))
     seams = [f"`{name}`" for name in called if name in ruleset.model.rules]
-    message = f"{same} of the {of} lines of `{entry.name}` stand in `{other.name}` of `{other.file}`"
-    remedy = f"let `{other.file}` call a rule where the two differ, and wrap that rule here"
+    message = f"{same} of the {of} lines of `{entry.name}` stand in `{original.name}` of `{original.file}`"
+    remedy = f"let `{original.file}` call a rule where the two differ, and wrap that rule here"
     if seams:
         remedy = f"wrap {' or '.join(seams)}, which the lines that differ call, or {remedy}"
-    note = Note(f"`{other.name}` stands here", other.span)
+    note = Note(f"`{original.name}` stands here", original.span)
     return Diagnostic("L011", message, entry.span, (note,), remedy, "warning")

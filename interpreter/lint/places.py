@@ -1,4 +1,4 @@
-"""Layers of rules, wherever they are loaded: their places, and what they cite."""
+"""Places and citations of rule layers, independent of the composition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interpreter.reading.compose import Entry
 __all__ = ["Place", "cites_of", "place_of"]
 
 Place = tuple[str, int]
-"""A file and where something begins in it: the same in every composition that has the file."""
+"""File name and start offset: the same in every composition with the file."""
 
 
 def place_of(part: RuleLayer | Entry | Span) -> Place:
@@ -20,8 +20,8 @@ def place_of(part: RuleLayer | Entry | Span) -> Place:
 
 
 def cites_of(layer: RuleLayer) -> tuple[str, ...]:
-    """The statements that a layer, its requirements and its alternatives cite."""
+    """Return the statements that a layer, its requirements and its alternatives cite."""
     lines = layer.body if isinstance(layer.body, tuple) else ()
-    said = [line.cites for line in lines if isinstance(line, core.Requirement)]
-    said += [option.cites for option in options_of(layer.body)]
-    return (*layer.cites, *(cite for cites in said for cite in cites))
+    inner = [line.cites for line in lines if isinstance(line, core.Requirement)]
+    inner += [option.cites for option in options_of(layer.body)]
+    return (*layer.cites, *(cite for cites in inner for cite in cites))

@@ -1,4 +1,4 @@
-"""Rules without a source."""
+"""Rules without a citation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from interpreter.lint.places import Place, cites_of, place_of
 __all__ = ["uncited_rules"]
 
 
-def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Layers of rulesets with a rulebook that cite nothing, though nothing that calls them and nothing that they call
-    cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such.
+def uncited_rules(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield layers of rulesets with a rulebook if neither they nor their callers nor the rules they call cite anything.
 
-    A file in which no rule cites anything follows no rulebook, though another one of the ruleset may."""
+    Files in which no rule cites anything are skipped: they follow no rulebook, though other files of the ruleset may.
+    """
     backed: set[Place] = set()
     following: set[str] = set()
-    alone: dict[Place, RuleLayer] = {}
+    uncited: dict[Place, RuleLayer] = {}
     known: dict[tuple[Place, str], bool] = {}
 
     def has_cites(layer: RuleLayer) -> bool:
-        """A layer says the same in every composition."""
+        """Return whether a layer cites anything. Cached, as a layer is the same in every composition."""
         key = place_of(layer), layer.id
         if key not in known:
             known[key] = bool(cites_of(layer))
@@ -33,7 +33,7 @@ def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[
         if not ruleset.composition.rulebooks:
             continue
         layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
-        if not any(layer.span.file.name in told for layer in layers):
+        if not any(layer.span.file.name in files for layer in layers):
             continue
         reach = ruleset.program.reach
         cites = {name: has_cites(layer) for name, layer in reach.procedures.items()}
@@ -50,14 +50,14 @@ def uncited_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[
         for rule in ruleset.model.rules.values():
             for layer in rule.layers:
                 place = place_of(layer)
-                around = {layer.id} | callers.get(layer.id, set()) | reach.own[layer.id].calls
-                around |= {other.id for other in rule.layers}
-                if any(cites.get(name, False) for name in around):
+                related = {layer.id} | callers.get(layer.id, set()) | reach.own[layer.id].calls
+                related |= {sibling.id for sibling in rule.layers}
+                if any(cites.get(name, False) for name in related):
                     backed.add(place)
                 else:
-                    alone.setdefault(place, layer)
-    for place, layer in alone.items():
-        if place not in backed and place[0] in following and place[0] in told:
+                    uncited.setdefault(place, layer)
+    for place, layer in uncited.items():
+        if place not in backed and place[0] in following and place[0] in files:
             message = f"`{layer.rule}` cites nothing, and neither do its callers"
-            help = "cite the statements that say it, or a gap that it fills"
+            help = "cite its statements, or the gap that it fills"
             yield Diagnostic("L006", message, layer.span, help=help, severity="warning")

@@ -1,6 +1,6 @@
-"""Rules that no scenario shows.
+"""Rules that no scenario tests.
 
-That a statement is *proved*, as ``coverage --mutate`` says it, asks for more.
+``coverage --mutate`` checks more: that scenarios *prove* a statement.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from interpreter.lint.places import Place, cites_of, place_of
 __all__ = ["untested_rules"]
 
 
-def untested_rules(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
-    """Layers that cite statements of which no scenario cites any, in a family that has scenarios."""
+def untested_rules(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield layers whose cited statements no scenario cites, in a family with scenarios."""
     name = family[0].model.family
     layers = (layer for ruleset in family for rule in ruleset.model.rules.values() for layer in rule.layers)
-    here = (layer for layer in layers if layer.span.file.name in told and layer.file.partition("/")[0] == name)
+    here = (layer for layer in layers if layer.span.file.name in files and layer.file.partition("/")[0] == name)
     citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
     for layer in here:
         if cites := cites_of(layer):
             citing.setdefault(place_of(layer), (layer, cites))
-    proved = _proved(family[0]) if citing else set()
+    tested = _tested(family[0]) if citing else set()
     for layer, cites in citing.values():
-        if proved and proved.isdisjoint(cites):
+        if tested and tested.isdisjoint(cites):
             message = f"no scenario tests `{layer.rule}`: none cites {', '.join(cites[:3])}"
-            help = "write one that fails without it"
+            help = "write a scenario that fails without it"
             yield Diagnostic("L010", message, layer.span, help=help, severity="warning")
 
 
-def _proved(ruleset: Ruleset) -> set[str]:
-    """The statements that scenarios of its family cite."""
+def _tested(ruleset: Ruleset) -> set[str]:
+    """Return the statements that scenarios of the family cite."""
     from interpreter.testing.scenarios import read_scenarios
 
     shelf, family = ruleset.shelf, ruleset.model.family

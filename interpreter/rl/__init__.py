@@ -1,7 +1,7 @@
-"""Games for learners: numbered actions, observations as vectors, and the interfaces of other libraries.
+"""Reinforcement learning: numbered actions, observations as vectors, and adapters for other libraries.
 
-``make("some-ruleset", players=4, n=1024)`` steps many games at once. What needs another library is imported when it is
-first asked for: NumPy for all of it (``pip install 'regelwerk[rl]'``), PettingZoo, Gymnasium and OpenSpiel for theirs.
+``make("some-ruleset", players=4, n=1024)`` steps many games at once. Other libraries are imported on first use: NumPy
+for everything (``pip install 'regelwerk[rl]'``), PettingZoo, Gymnasium and OpenSpiel for their adapters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A game as an environment of PettingZoo: agents choose in turn (AEC)."""
+"""PettingZoo environment of a game: agents act in turn (AEC)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ RENDER_MODES = ["ansi", "rgb_array"]
 INT32 = np.iinfo(np.int32)
 
 
-class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed where types are checked
-    """One game. An observation has two parts: ``observation``, the vector of :class:`interpreter.rl.Space`, and
-    ``action_mask``, which has 1 for each legal action where the agent is to choose, else 0.
+class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed for type checking
+    """PettingZoo environment of one game. An observation has two parts: ``observation``, the vector of
+    :class:`interpreter.rl.Space`, and ``action_mask``, 1 for each legal action of the agent to act, else 0.
 
-    An agent's reward is 0 until the game is over, and then what :func:`interpreter.rl.game_batch.rewards_of` says.
-    ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
+    The reward is 0 until the game is over, then that of :func:`interpreter.rl.game_batch.rewards_of`. Raises
+    :class:`RulesetError` and :class:`ValueError` like :func:`interpreter.load` and ``new_game``.
     """
 
     metadata = {"render_modes": RENDER_MODES, "is_parallelizable": False, "render_fps": 1}  # noqa: RUF012
@@ -69,7 +69,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, object] | None = None) -> None:
-        """Begins a game. Without a ``seed`` its seed is drawn, from the generator that the last seed began."""
+        """Start a game. Without ``seed``, draw one from the generator that was last seeded."""
         if seed is not None:
             self._random = np.random.default_rng(seed)
         self.game = self.space.new_game(seed if seed is not None else int(self._random.integers(1 << 62)))
@@ -79,10 +79,10 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._stand()
+        self._update()
 
-    def _stand(self) -> None:
-        """Whose turn it is; where the game is over what everybody gets."""
+    def _update(self) -> None:
+        """Select the agent to act; if the game is over, set rewards and terminations."""
         assert self.game is not None
         if self.game.decision is not None:
             self.agent_selection = self.possible_agents[self.game.decision.actor]
@@ -93,7 +93,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self.agent_selection = self.agents[0]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        assert self.game is not None, "reset comes first"
+        assert self.game is not None, "call reset first"
         seat, decision = self.possible_agents.index(agent), self.game.decision
         mask = np.zeros(self.space.actions.count, np.int8)
         if decision is not None and decision.actor == seat:
@@ -101,9 +101,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         return {"observation": np.array(self.space.observe(self.game, seat), np.int32), "action_mask": mask}
 
     def step(self, action: int | None) -> None:
-        """Makes the choice of the agent whose turn it is. ``ValueError`` where the action is not legal: nothing has
-        changed then."""
-        assert self.game is not None, "reset comes first"
+        """Apply the action of the agent to act. Raises :class:`ValueError` for an illegal action, without changing the
+        game."""
+        assert self.game is not None, "call reset first"
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -117,12 +117,12 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self.game.apply(decision.option(code))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._stand()
+        self._update()
         self._accumulate_rewards()
 
     def render(self) -> str | np.ndarray[Any, Any] | None:
-        """The game as it stands, without what only some may see: as text, or as an image of the board
-        (height × width × 3), which needs ``regelwerk[png]``."""
+        """Return the public view of the game: as text, or as an image of the board (height × width × 3), which needs
+        ``regelwerk[png]``."""
         from interpreter.drawing.board_tables import boards_of, game_drawn
         from interpreter.drawing.png import png_of
         from interpreter.rl.image import pixels_of
@@ -138,4 +138,4 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         return "\n".join(lines)
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing: no resources are open."""

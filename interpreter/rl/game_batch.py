@@ -1,4 +1,4 @@
-"""Many games at once, for learners: arrays of actions in; observations, masks and rewards out, as NumPy arrays."""
+"""Batches of games for reinforcement learning: NumPy arrays of actions in; observations, masks and rewards out."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def make(
     again: bool = True,
     plain: bool = False,
 ) -> Games:
-    """``n`` games of a ruleset, each at its first decision.
+    """Return ``n`` games of a ruleset, each at its first decision.
 
-    ``bots`` names the bots of some seats, which choose inside a step; all other seats are asked from outside. With
-    ``again`` a game that is over is followed by a new one in the same step. ``plain`` plays in the plain form even
-    where there is a module. ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
+    ``bots`` names bots by seat; they choose within a step, and the caller acts for all other seats. With ``again``, a
+    finished game is replaced by a new one in the same step. ``plain`` plays in the plain form even if there is a
+    module. Raises :class:`RulesetError` and :class:`ValueError` like :func:`interpreter.load` and ``new_game``.
     """
     if n < 1:
         raise ValueError(f"n: got {n}, want at least one game")
@@ -69,32 +69,34 @@ def make(
 
 
 def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
-    """The bots of seats, by the seats' numbers."""
+    """Return the bots by seat."""
     for seat in bots:
         if not 0 <= seat < space.players:
             raise ValueError(f"bots: there is no seat {seat}; the seats are 0 to {space.players - 1}")
     if len(bots) == space.players:
-        raise ValueError("bots: all seats have one, and nobody is left to be asked")
+        raise ValueError("bots: every seat has a bot; leave at least one seat free")
     return {seat: bots_of(name, space.ruleset, space.players)[seat] for seat, name in bots.items()}
 
 
 def rewards_of(result: Result) -> list[float]:
-    """What each seat gets for its place: the share of others that it beat less the share that beat it. 1 is for the
-    first of all, -1 for the last; a seat that does not count gets 0."""
+    """Return each seat's reward: the share of other seats that it beat, less the share that beat it. The sole first
+    gets 1, the sole last -1, and a seat that does not count 0."""
     places = [place for place in result.places if place]
     others = max(1, len(places) - 1)
-    return [sum((own < other) - (own > other) for other in places) / others if own else 0.0 for own in result.places]
+    return [sum((own < place) - (own > place) for place in places) / others if own else 0.0 for own in result.places]
 
 
 class Games:
-    """Games that are stepped together. All arrays have a row for each game and stay the same arrays: a step writes into
-    them, so copy what you keep.
+    """Games that are stepped together. All arrays have a row per game. A step overwrites them, so copy what you keep.
 
-    ``observations`` (int32): what the seat that decides sees, as :class:`Space` describes it. ``masks`` (bool): which
-    actions are legal. ``counts`` (int32): how many are; ``legal`` (int32): their numbers, up to 1,024 of them.
-    ``actors`` (int32): the seat that decides, -1 where the game is over. ``rewards`` (float32): a column for each seat,
-    0 unless the game ended in this step (:func:`rewards_of`). ``dones`` (bool): whether it did. ``actions`` (int32):
-    what the last step was given.
+    - ``observations`` (int32): the view of the seat to act, as described by :class:`Space`
+    - ``masks`` (bool): legal actions
+    - ``counts`` (int32): number of legal actions
+    - ``legal`` (int32): their numbers, at most 1,024
+    - ``actors`` (int32): the seat to act, -1 if the game is over
+    - ``rewards`` (float32): a column per seat, 0 unless the game ended in this step (:func:`rewards_of`)
+    - ``dones`` (bool): whether the game ended in this step
+    - ``actions`` (int32): the actions of the last step
     """
 
     observations: NDArray[np.int32]
@@ -115,29 +117,29 @@ class Games:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether a module plays."""
+        """Return whether a module plays the games."""
         return False
 
     def reset(self, seed: int | None = None) -> NDArray[np.int32]:
-        """New games: game i has the seed ``seed + i``, and each one that follows it in its row a seed greater by
-        ``n``. Gives the observations."""
+        """Start new games and return the observations. Game i has seed ``seed + i``; each later game in the same row
+        has a seed larger by ``n``."""
         if seed is not None:
             self.first_seed = seed
         self._begin()
         return self.observations
 
     def step(self, actions: Any) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
-        """Makes one choice in each game; gives observations, rewards and dones. A game that is over takes none.
+        """Apply one action per game and return observations, rewards and dones. Ignores actions of finished games.
 
-        ``ValueError`` where an action is not legal: nothing has changed then. :class:`RuleFailure` where a rule fails;
-        the games before that one are a step ahead.
+        Raises :class:`ValueError` for an illegal action, without changing any game, and :class:`RuleFailure` if a rule
+        fails; earlier games in the batch are then one step ahead.
         """
         self.actions[:] = actions
         self._step()
         return self.observations, self.rewards, self.dones
 
     def sample(self, random: np.random.Generator) -> NDArray[np.int32]:
-        """A random legal action for each game, all as likely; 0 where a game is over."""
+        """Return a uniformly random legal action for each game; 0 if the game is over."""
         import numpy as np
 
         width = self.legal.shape[1]
@@ -147,11 +149,11 @@ class Games:
         return np.where(self.counts > 0, self.legal[self._rows, places], 0).astype(np.int32)
 
     def observe(self, game: int, seat: int) -> list[int]:
-        """What any seat sees of a game."""
+        """Return the observation of any seat in a game."""
         raise NotImplementedError
 
     def state(self, game: int) -> State:
-        """A copy of the state of a game, without a log."""
+        """Return a copy of the state of a game, without its log."""
         raise NotImplementedError
 
     def _begin(self) -> None:
@@ -161,7 +163,7 @@ class Games:
         raise NotImplementedError
 
     def restart(self, game: int) -> None:
-        """Begins one game anew, with the next seed of its row."""
+        """Replace one game by a new one, with the next seed of its row."""
         raise NotImplementedError
 
     def _illegal(self, game: int) -> ValueError:
@@ -174,7 +176,7 @@ class Games:
         )
 
     def _arrays(self, memory: memoryview | None = None, areas: Any = None) -> None:
-        """Arrays over memory, or of their own."""
+        """Create the arrays, as views of ``memory`` if given."""
         import numpy as np
 
         space, n = self.space, self.n
@@ -200,7 +202,7 @@ class Games:
 
 
 def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> Batch | None:
-    """The games in a module; none where there can be none."""
+    """Return the games in a module; None if no module is possible."""
     from interpreter.compiler.wasm.batch import Batch, batch_module
     from interpreter.compiler.wasm.instance import is_available
 
@@ -223,25 +225,25 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
 
 
 def _policy(bot: Bot) -> tuple[bool, Policy | None]:
-    """Whether a module can hold a bot, and its policy: none chooses at random."""
+    """Return whether a module can play a bot, and its policy; None stands for random choices."""
     if isinstance(bot, RandomBot):
         return True, None
     return isinstance(bot, PolicyBot), bot.policy if isinstance(bot, PolicyBot) else None
 
 
 def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None) -> dict[int, str]:
-    """The functions by which a bot chooses, by the stretch that asks."""
-    found = {}
+    """Return the function with which a bot chooses, by the index of the stretch with the decision."""
+    functions = {}
     if policy is not None:
         space.table.machine.learn(policy)
     for index, (_, end) in builder.decisions.asks.items():
         if policy is None:
-            found[index] = builder.policies.random(index)
+            functions[index] = builder.policies.random(index)
         else:
             peeks = peeks_of(space.ruleset.model, policy, end.ask.name)
             key = f"{policy.name} {id(policy)}"
-            found[index] = builder.policies.choosing(policy, index, key, None if peeks.always else peeks.groups)
-    return found
+            functions[index] = builder.policies.choosing(policy, index, key, None if peeks.always else peeks.groups)
+    return functions
 
 
 class _InModule(Games):
@@ -249,7 +251,7 @@ class _InModule(Games):
         super().__init__(space, n, seed, seated)
         self.batch = batch
         self.bailouts = 0
-        """How many choices the plain form had to make for the module."""
+        """Number of choices that the plain form had to make for the module."""
         self._arrays(batch.bytes, batch.areas)
 
     @property
@@ -291,10 +293,10 @@ class _InModule(Games):
             except Stuck as stuck:
                 self.bailouts += 1
                 start = stuck.game + 1
-                self._by_hand(stuck.game)
+                self._step_plain(stuck.game)
 
-    def _by_hand(self, game: int) -> None:
-        """The choice of one game, made in the plain form, which says what is wrong if anything is."""
+    def _step_plain(self, game: int) -> None:
+        """Apply the action of one game in the plain form, which reports any rule failure."""
         machine, state = self.space.table.machine, self.batch.state(game)
         assert state.frame is not None
         legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
@@ -337,21 +339,21 @@ class _Plain(Games):
         self._streams = [streams_for(seed, self.space.players) for seed in self._seeds]
         self.rewards[:], self.dones[:] = 0, False
         for number in range(self.n):
-            self._bots_go_on(number)
-            self._look(number)
+            self._play_bots(number)
+            self._update(number)
 
     def restart(self, game: int) -> None:
         self.rewards[game], self.dones[game] = 0, False
-        self._anew(game)
-        self._look(game)
+        self._replace(game)
+        self._update(game)
 
-    def _anew(self, number: int) -> None:
+    def _replace(self, number: int) -> None:
         self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
         self.games[number] = self.space.new_game(seed)
         self._streams[number] = streams_for(seed, self.space.players)
-        self._bots_go_on(number)
+        self._play_bots(number)
 
-    def _bots_go_on(self, number: int) -> None:
+    def _play_bots(self, number: int) -> None:
         game = self.games[number]
         while (decision := game.decision) is not None and decision.actor in self.seated:
             bot = self.seated[decision.actor]
@@ -367,15 +369,15 @@ class _Plain(Games):
             if decision is None:
                 continue
             game.apply(decision.option(self._options[number][int(self.actions[number])]))
-            self._bots_go_on(number)
+            self._play_bots(number)
             if game.result is not None:
                 self.rewards[number] = rewards_of(game.result)
                 self.dones[number] = True
                 if self.again:
-                    self._anew(number)
-            self._look(number)
+                    self._replace(number)
+            self._update(number)
 
-    def _look(self, number: int) -> None:
+    def _update(self, number: int) -> None:
         game = self.games[number]
         decision = game.decision
         options = self._options[number] = self.space.legal(decision) if decision is not None else {}

@@ -1,4 +1,4 @@
-"""A PNG as an array of colours: eight bits for each of red, green and blue."""
+"""PNG decoder: an image as an array of 8-bit RGB values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ __all__ = ["pixels_of"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {2: 3, 6: 4}
-"""For the colour types with eight bits a channel and no palette, how many channels there are."""
+"""Number of channels by colour type, for those without a palette."""
 
 
 def pixels_of(png: bytes) -> NDArray[np.uint8]:
-    """Height × width × 3. ``ValueError`` for a PNG of another kind than resvg writes: 8 bits, RGB or RGBA, not
-    interlaced. What is transparent is white."""
+    """Decode a PNG to an array of shape (height, width, 3). Transparent areas become white.
+
+    Raises :class:`ValueError` for PNGs that resvg does not write: only 8-bit RGB or RGBA without interlacing is
+    supported.
+    """
     import numpy as np
 
     if not png.startswith(SIGNATURE):
-        raise ValueError("this is no PNG")
+        raise ValueError("not a PNG")
     width = height = channels = 0
     data, at = b"", len(SIGNATURE)
     while at < len(png):
@@ -32,7 +35,7 @@ def pixels_of(png: bytes) -> NDArray[np.uint8]:
         if kind == b"IHDR":
             width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", body)
             if depth != 8 or colour not in CHANNELS or interlaced:
-                raise ValueError("a PNG with another depth or colour type")
+                raise ValueError("unsupported PNG: want 8-bit RGB or RGBA without interlacing")
             channels = CHANNELS[colour]
         elif kind == b"IDAT":
             data += body
@@ -46,29 +49,29 @@ def pixels_of(png: bytes) -> NDArray[np.uint8]:
 
 
 def _unfiltered(kinds: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Undoes the filter of each row: what stands there is a difference from the pixels before and above."""
+    """Undo the filter of each row, which stores differences from the pixels to the left and above."""
     import numpy as np
 
-    found = np.zeros_like(rows)
+    pixels = np.zeros_like(rows)
     above = np.zeros_like(rows[0])
     for number, (kind, row) in enumerate(zip(kinds, rows, strict=True)):
         if kind == 0:
-            found[number] = row
+            pixels[number] = row
         elif kind == 1:
-            found[number] = np.cumsum(row, axis=0, dtype=np.uint8)
+            pixels[number] = np.cumsum(row, axis=0, dtype=np.uint8)
         elif kind == 2:
-            found[number] = row + above
+            pixels[number] = row + above
         else:
-            found[number] = _by_pixel(int(kind), row, above)
-        above = found[number]
-    return found
+            pixels[number] = _by_pixel(int(kind), row, above)
+        above = pixels[number]
+    return pixels
 
 
 def _by_pixel(kind: int, row: NDArray[np.uint8], above: NDArray[np.uint8]) -> NDArray[np.uint8]:
     import numpy as np
 
     channels = row.shape[1]
-    found = np.empty_like(row)
+    pixels = np.empty_like(row)
     for channel in range(channels):
         left = corner = 0
         ups, values, out = above[:, channel].tolist(), row[:, channel].tolist(), []
@@ -77,8 +80,8 @@ def _by_pixel(kind: int, row: NDArray[np.uint8], above: NDArray[np.uint8]) -> ND
             left = (value + near) & 255
             corner = up
             out.append(left)
-        found[:, channel] = out
-    return found
+        pixels[:, channel] = out
+    return pixels
 
 
 def _paeth(left: int, up: int, corner: int) -> int:

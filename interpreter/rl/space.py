@@ -1,4 +1,4 @@
-"""The actions and observations of a table, with their names; and what a game has of them, without a module."""
+"""Numbering of the actions and observations of a table, with names, and their computation without a module."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ __all__ = ["Entry", "Space", "loaded", "space_of"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of an observation: its number and its name."""
+    """An entry of an observation."""
 
     number: int
     name: str
 
 
 def loaded(ruleset: Ruleset | str | Path, overlays: Iterable[str] = ()) -> Ruleset:
-    """A ruleset as it is, or loaded by its id or path."""
+    """Return the ruleset, loaded if it is an id or path."""
     return ruleset if isinstance(ruleset, Ruleset) else load(ruleset, overlays)
 
 
@@ -69,22 +69,22 @@ def space_of(
     overlays: Iterable[str] = (),
     limits: Limits | None = None,
 ) -> Space:
-    """The numbering for a ruleset, so many players (the usual number, if nothing is said) and settings.
+    """Return the numbering for a ruleset, number of players (default: the usual one) and settings.
 
-    ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
+    Raises :class:`RulesetError` and :class:`ValueError` like :func:`interpreter.load` and ``new_game``.
     """
-    found = loaded(ruleset, overlays)
-    people = found.players.usual if players is None else players
-    found = found.for_players(people)
-    found.check_players(people)
-    values = found.settings(settings or {})
-    return Space(found, people, values, found.table(people, values), limits or Limits())
+    rules = loaded(ruleset, overlays)
+    number = rules.players.usual if players is None else players
+    rules = rules.for_players(number)
+    rules.check_players(number)
+    values = rules.settings(settings or {})
+    return Space(rules, number, values, rules.table(number, values), limits or Limits())
 
 
 @whole(eq=False)
 class Space:
-    """Actions and observations of one table. Two spaces of the same ruleset, players, settings and limits have the same
-    numbers; :attr:`digest` tells whether they have."""
+    """Actions and observations of one table. Spaces of the same ruleset, players, settings and limits have the same
+    numbers; compare :attr:`digest` to check."""
 
     ruleset: Ruleset
     players: int
@@ -106,22 +106,25 @@ class Space:
         return f"<space of {self.ruleset.id}: {self.actions.count} actions, {self.vector.size} entries>"
 
     def new_game(self, seed: int) -> Game:
-        """A game of this table at its first decision."""
+        """Start a game of this table, at its first decision."""
         return Game.begin(self.table, seed, None)
 
     # --- actions
 
     def legal(self, decision: Decision) -> dict[int, Code]:
-        """The legal actions of a decision, each with the option that it stands for."""
+        """Return the legal actions of a decision, each with the code of its option."""
         return self.actions.numbered(decision.named.index, decision.codes)
 
     def action(self, decision: Decision, code: Code) -> int | None:
-        """The action of an option; none where another option has it (see :class:`Limits`)."""
-        return next((action for action, other in self.legal(decision).items() if other == code), None)
+        """Return the action of an option; None if another option has taken its number (see :class:`Limits`)."""
+        return next((action for action, option in self.legal(decision).items() if option == code), None)
 
     def action_name(self, action: int) -> str:
-        """An action in public names: ``take card=4 price=17``. ``+`` behind a number: it and all greater ones; ``#2``:
-        the second option of those that differ in bags or lists alone. ``ValueError`` where there is no such action."""
+        """Return an action in public names: ``take card=4 price=17``.
+
+        ``+`` after a number stands for it and all larger ones; ``#2`` for the second of several options that differ
+        only in bags or lists. Raises :class:`ValueError` for an unknown action.
+        """
         block = self.actions.block_of(action)
         digits, rank = block.digits_of(action)
         words = [block.alternative]
@@ -148,42 +151,42 @@ class Space:
     # --- observations
 
     def observe(self, game: Game, seat: int) -> list[int]:
-        """What a seat sees of a game, as a vector of :attr:`Vector.size` whole numbers."""
+        """Return the view of a seat, as a vector of :attr:`Vector.size` integers."""
         decision, cells, layout = game.decision, game.state.cells, game.machine.constants.layout
-        asked = self.actions.decisions.index(decision.name) if decision is not None else NONE
-        found = [seat, asked, decision.actor if decision is not None else NONE]
-        found += [NONE] * (self.vector.size - len(HEAD))
+        pending = self.actions.decisions.index(decision.name) if decision is not None else NONE
+        vector = [seat, pending, decision.actor if decision is not None else NONE]
+        vector += [NONE] * (self.vector.size - len(HEAD))
         if decision is not None and decision.actor == seat:
             env = decision.env
             game.machine.meter.refill()
             values = [value(game.state, env) for _, value in decision.site.context]
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
                 seen = may_see(game.machine.constants.visible_in(game.state, value, part.type), seat)
-                found[part.first : part.first + part.width] = (
+                vector[part.first : part.first + part.width] = (
                     entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
                 )
         veiled = veils(game.table, game.state, seat)
-        lies = game.machine.constants.seen_by
+        zones_seen_by = game.machine.constants.seen_by
         for part in self.vector.cells():
             base, at = layout.base[part.of], part.first
             for number in range(part.count):
                 value, veil = cells[base + number], veiled.get(base + number)
                 if part.of == "location":
-                    hidden = value is not None and not may_see(lies.get(value), seat)
-                    found[at] = HIDDEN if hidden else NONE if value is None else int(value)
+                    hidden = value is not None and not may_see(zones_seen_by.get(value), seat)
+                    vector[at] = HIDDEN if hidden else NONE if value is None else int(value)
                 elif veil is None:
-                    found[at : at + part.width] = entries_of(self.shapes, value, part.type)
+                    vector[at : at + part.width] = entries_of(self.shapes, value, part.type)
                 else:
                     entries = [HIDDEN] * part.width
                     if veil.many is not None and entries:
                         entries[0] = veil.many
-                    found[at : at + part.width] = entries
+                    vector[at : at + part.width] = entries
                 at += part.width
-        return found
+        return vector
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries of an observation in order, with their names."""
+        """The entries of an observation, in order."""
         names = list(HEAD)
         for part in self.vector.parts:
             for number in range(part.count):
@@ -194,7 +197,7 @@ class Space:
         return tuple(Entry(number, name) for number, name in enumerate(names))
 
     def index(self, name: str) -> int:
-        """The number of an entry by its name. ``KeyError`` where there is none."""
+        """Return the number of an entry by name. Raises :class:`KeyError` for an unknown name."""
         return self._by_name[name]
 
     @cached_property
@@ -214,7 +217,7 @@ class Space:
         return str(number)
 
     def _card(self, card: int) -> str:
-        """A card by its key and, where others share that, its number."""
+        """Return the name of a card: its key, with a number if other cards share it."""
         rows = self.ruleset.model.cards
         row, public = rows[card], self.names.card(card)
         kinds = {other.kind for other in rows}
@@ -231,17 +234,17 @@ class Space:
         if shapes.is_scalar(type_):
             return [""]
         if shapes.is_listed(type_):
-            found = positions(shapes, type_)
+            range_ = positions(shapes, type_)
             item = shapes.item(type_)
-            if found is None:
+            if range_ is None:
                 return [".count"]
-            return [".count", *(f".at({self._thing(number, item)})" for number in range(found[0], sum(found)))]
+            return [".count", *(f".at({self._thing(number, item)})" for number in range(range_[0], sum(range_)))]
         if isinstance(type_, BagType):
             return [f".{member}" for member in self.names.members(type_.name)]
-        named = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
+        names = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
         return [
             f".{name}{suffix}"
-            for name, field in zip(named, shapes.fields(type_), strict=True)
+            for name, field in zip(names, shapes.fields(type_), strict=True)
             for suffix in self._suffixes(field)
         ]
 
@@ -258,7 +261,7 @@ class Space:
     # --- tables
 
     def blocks(self) -> list[dict[str, Value]]:
-        """The table of actions as plain data: a line for each alternative of each decision."""
+        """Return the table of actions as plain data: an item per alternative of each decision."""
         return [self._block(block) for block in self.actions.blocks]
 
     def _block(self, block: Block) -> dict[str, Value]:
@@ -275,7 +278,7 @@ class Space:
         }
 
     def as_dict(self) -> dict[str, Value]:
-        """Both tables as plain data, with what they are of."""
+        """Return the tables of actions and observations as plain data, with their ruleset and settings."""
         return {
             "ruleset": self.ruleset.id,
             "ruleset_digest": self.ruleset.digest,
@@ -291,12 +294,12 @@ class Space:
         }
 
     def save(self, path: str | Path) -> None:
-        """Writes both tables to a file, as JSON."""
+        """Write both tables to a JSON file."""
         Path(path).write_text(json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of both tables: a learner that was trained with one can be used with an equal one."""
+        """Hash of both tables. A trained model fits any space with the same digest."""
         from hashlib import blake2b
 
         data = {**self.as_dict(), "ruleset_digest": ""}
@@ -307,7 +310,7 @@ class Space:
         for block in self.blocks():
             last = block["first"] + block["actions"] - 1
             span = str(last) if block["actions"] == 1 else f"{block['first']}-{last}"
-            choices = " ".join(f"{each['name']}:{each['values']}" for each in block["choices"])
+            choices = " ".join(f"{choice['name']}:{choice['values']}" for choice in block["choices"])
             ranks = f" ranks:{block['ranks']}" if block["ranks"] > 1 else ""
             lines.append(f"{span:>13}  {block['decision']}: {block['do']} {choices}{ranks}".rstrip())
         return "\n".join(lines)

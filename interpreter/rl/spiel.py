@@ -1,7 +1,7 @@
-"""Games for OpenSpiel: after :func:`register`, ``pyspiel.load_game("regelwerk", {"ruleset": "some-ruleset"})``.
+"""OpenSpiel adapter: after :func:`register`, ``pyspiel.load_game("regelwerk", {"ruleset": "some-ruleset"})``.
 
-All chance of a game follows from its seed. So a game begins with one chance node, which draws the seed, and has no
-other. What a seat may not see is dealt anew where OpenSpiel resamples a state from what a player knows.
+The seed determines all random outcomes, so a game starts with a chance node that draws the seed and has no other. When
+OpenSpiel resamples a state from a player's knowledge, hidden information is dealt anew.
 """
 
 from __future__ import annotations
@@ -51,11 +51,10 @@ _TYPE = _type()
 
 @cache
 def register() -> str:
-    """Makes the name ``regelwerk`` known to OpenSpiel, and gives it.
+    """Register the game ``regelwerk`` with OpenSpiel and return that name.
 
-    Parameters of a game: ``ruleset`` (its id or path), ``players``, ``settings`` (``name=value`` with ``;`` between
-    them), ``seeds`` (how many outcomes the chance node has, which are the seeds from 0 on) and ``numbers``
-    (:class:`Limits`).
+    Parameters of a game: ``ruleset`` (id or path), ``players``, ``settings`` (``name=value``, separated by ``;``),
+    ``seeds`` (number of outcomes of the chance node, seeds from 0) and ``numbers`` (:class:`Limits`).
     """
     pyspiel.register_game(_TYPE, SpielGame)
     return NAME
@@ -63,21 +62,21 @@ def register() -> str:
 
 @cache
 def _space(ruleset: str, players: int, settings: str, numbers: int) -> Space:
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in filter(None, settings.split(";")):
         name, _, value = part.partition("=")
-        given[name.strip()] = value.strip()
-    return space_of(ruleset, players, given, limits=Limits(numbers=numbers))
+        values[name.strip()] = value.strip()
+    return space_of(ruleset, players, values, limits=Limits(numbers=numbers))
 
 
-class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be installed where types are checked
-    """A ruleset with so many players. ``space`` has its actions and observations."""
+class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be installed for type checking
+    """OpenSpiel game: a ruleset with a number of players. ``space`` numbers its actions and observations."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        given = {**_DEFAULTS, **(params or {})}
-        self.key: Key = given["ruleset"], given["players"], given["settings"], given["numbers"]
+        parameters = {**_DEFAULTS, **(params or {})}
+        self.key: Key = parameters["ruleset"], parameters["players"], parameters["settings"], parameters["numbers"]
         self.space = _space(*self.key)
-        self.seeds = given["seeds"]
+        self.seeds = parameters["seeds"]
         info = pyspiel.GameInfo(
             num_distinct_actions=self.space.actions.count,
             max_chance_outcomes=self.seeds,
@@ -93,40 +92,40 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be ins
         return SpielState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SpielObserver:
-        """The observer of what a player sees now. It has no perfect recall."""
+        """Return an observer of a player's current view, without perfect recall."""
         if params:
             raise ValueError(f"observers take no parameters, got {params}")
         return SpielObserver(self.space)
 
 
 Key = tuple[str, int, str, int]
-"""What a space is known by: ruleset, players, settings, limit of numbers."""
+"""Cache key of a space: ruleset, players, settings, limit of numbers."""
 
 
-class _Held:
-    """A game that copies of a state do not share. Copies of a world that was dealt need no log."""
+class _OwnGame:
+    """A game that is cloned with its state. Copies of resampled states need no log."""
 
     def __init__(self, key: Key, game: Game, *, has_log: bool) -> None:
         self.key, self.game, self.has_log = key, game, has_log
 
-    def __deepcopy__(self, memo: object) -> _Held:
-        return _Held(self.key, self.game.clone(log=self.has_log), has_log=self.has_log)
+    def __deepcopy__(self, memo: object) -> _OwnGame:
+        return _OwnGame(self.key, self.game.clone(log=self.has_log), has_log=self.has_log)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loaded, (self.key, self.game.to_json())
 
 
-def _loaded(key: Key, text: str) -> _Held:
-    return _Held(key, _space(*key).ruleset.load_game(text), has_log=True)
+def _loaded(key: Key, text: str) -> _OwnGame:
+    return _OwnGame(key, _space(*key).ruleset.load_game(text), has_log=True)
 
 
 class SpielState(pyspiel.State):  # type: ignore[misc]
-    """Where a game stands."""
+    """OpenSpiel state of a game."""
 
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
         self.spiel = game
-        self._held: _Held | None = None
+        self._held: _OwnGame | None = None
         self._legal: dict[int, Any] | None = None
 
     def __deepcopy__(self, memo: object) -> SpielState:
@@ -135,12 +134,12 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return copy
 
     def clone(self) -> SpielState:
-        """A copy, to be played on."""
+        """Return an independent copy."""
         return self.__deepcopy__(None)
 
     @property
     def game(self) -> Game:
-        """The game; there is none before its seed was drawn."""
+        """Return the game, which exists once its seed is drawn."""
         assert self._held is not None, "the seed is not drawn yet"
         return self._held.game
 
@@ -164,7 +163,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def _apply_action(self, action: int) -> None:
         if self._held is None:
-            self._held = _Held(self.spiel.key, self.spiel.space.new_game(action), has_log=True)
+            self._held = _OwnGame(self.spiel.key, self.spiel.space.new_game(action), has_log=True)
         else:
             decision = self.game.decision
             assert decision is not None
@@ -184,19 +183,20 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return [0.0] * self.spiel.space.players if result is None else rewards_of(result)[: self.spiel.space.players]
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> SpielState:
-        """A state that the player cannot tell from this one: hidden things and chance are dealt anew."""
+        """Return a state that the player cannot distinguish from this one, with new hidden information and
+        randomness."""
         worlds = Worlds(self.game, player, replay=False)
         copy = SpielState(self.spiel)
         world = worlds.deal(int(sampler() * (1 << 53)), lambda n: int(sampler() * n))
-        copy._held = _Held(self.spiel.key, world, has_log=False)
+        copy._held = _OwnGame(self.spiel.key, world, has_log=False)
         return copy
 
     def __str__(self) -> str:
-        return "the seed is still to be drawn" if self._held is None else f"{self.game!r} {self.game.digest()}"
+        return "the seed is not drawn yet" if self._held is None else f"{self.game!r} {self.game.digest()}"
 
 
 class SpielObserver:
-    """What a player sees now: ``tensor`` is the vector of :class:`interpreter.rl.Space` as floats."""
+    """Observer of a player's current view. ``tensor`` is the vector of :class:`interpreter.rl.Space` as floats."""
 
     def __init__(self, space: Space) -> None:
         self.space = space

@@ -1,4 +1,4 @@
-"""Many games as a vector environment of Gymnasium: one seat learns, bots have the others."""
+"""Gymnasium vector environment of many games: the agent plays one seat, bots the others."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ __all__ = ["SeatEnv"]
 INT32 = np.iinfo(np.int32)
 
 
-class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installed where types are checked
-    """``num_envs`` games, stepped in one call. Observations are vectors of :class:`interpreter.rl.Space`;
-    ``infos["action_mask"]`` has a row for each game with what is legal. The reward is that of ``seat`` at the end.
+class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installed for type checking
+    """Vector environment of ``num_envs`` games, stepped in one call. Observations are vectors of
+    :class:`interpreter.rl.Space`; ``infos["action_mask"]`` has a row per game with its legal actions. The reward is
+    that of ``seat`` at the end of the game.
 
-    A game that is over begins anew with the next step, which takes no notice of its action (``NEXT_STEP``).
-    ``bots`` is one name for all other seats, or names by seat. Errors as of :func:`interpreter.rl.make`.
+    The next step replaces a finished game and ignores its action (``NEXT_STEP``). ``bots`` is one name for all other
+    seats, or names by seat. Raises errors like :func:`interpreter.rl.make`.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
@@ -45,16 +46,16 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         limits: Limits | None = None,
         plain: bool = False,
     ) -> None:
-        found = loaded(ruleset, overlays)
-        people = found.players.usual if players is None else players
-        if not 0 <= seat < people:
-            raise ValueError(f"seat: there is no seat {seat}; the seats are 0 to {people - 1}")
-        others = [other for other in range(people) if other != seat]
+        rules = loaded(ruleset, overlays)
+        number = rules.players.usual if players is None else players
+        if not 0 <= seat < number:
+            raise ValueError(f"seat: there is no seat {seat}; the seats are 0 to {number - 1}")
+        others = [other for other in range(number) if other != seat]
         named = dict.fromkeys(others, bots) if isinstance(bots, str) else dict(bots)
         if sorted(named) != others:
             raise ValueError(f"bots: want one for each of the seats {others}, got {sorted(named)}")
         self.games: Games = make(
-            found, people, num_envs, settings=settings, bots=named, limits=limits, again=False, plain=plain
+            rules, number, num_envs, settings=settings, bots=named, limits=limits, again=False, plain=plain
         )
         self.space, self.seat, self.num_envs = self.games.space, seat, num_envs
         self.single_observation_space = spaces.Box(INT32.min, INT32.max, (self.space.vector.size,), np.int32)
@@ -66,14 +67,15 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-        """New games with the seeds from ``seed`` on; without one, with seeds that follow those before."""
+        """Start new games with seeds from ``seed`` on; without one, with random seeds from the environment's
+        generator."""
         super().reset(seed=seed)
         self.games.reset(int(self.np_random.integers(1 << 62)) if seed is None else seed)
         self._over = self.games.actors < 0
         return self._seen(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, ...]:
-        """Observations, rewards, terminations, truncations, infos."""
+        """Return observations, rewards, terminations, truncations and infos."""
         games, over = self.games, np.flatnonzero(self._over)
         games.step(actions)
         for game in over:
@@ -88,7 +90,7 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         )
 
     def _seen(self) -> np.ndarray[Any, Any]:
-        """Copies of the observations: those of games that are over as the seat sees the end."""
+        """Return a copy of the observations; for finished games, the agent's view of the end."""
         seen = self.games.observations.copy()
         for game in np.flatnonzero(self._over):
             seen[game] = self.games.observe(int(game), self.seat)
@@ -98,4 +100,4 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         return {"action_mask": self.games.masks.copy()}
 
     def close_extras(self, **_: Any) -> None:
-        """Nothing is left open."""
+        """Do nothing: no resources are open."""

@@ -1,7 +1,7 @@
-"""Figures of speed, kept and compared: samples become a report, and two reports the changes between them.
+"""Benchmark reports: a report from samples, and the changes between two reports.
 
-Speeds and times are kept as measured and, to compare machines, in turns of the calibration loop: games for a million
-turns, or the turns in which something is done. What comes from files is checked; printing is left to the command line.
+Speeds and times are stored as measured and, to compare machines, relative to the calibration loop: games per million
+iterations, or the iterations that fit into a time. Reports read from files are validated; the command line prints them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["FIGURES", "LIMIT", "Change", "Figure", "changes", "read_report", "re
 
 VERSION = 1
 LIMIT = 15.0
-"""So many per cent may a figure be worse and still be called the same."""
+"""Largest loss of a figure, in per cent, that is not called worse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Benchmark figure. ``sort``: a `speed` (more is better), a `time` or `size` (less is better), or a `count`
-    (neither is). ``scale`` leads from seconds and bytes to the unit that is shown."""
+    """Benchmark figure. ``sort`` is `speed` (more is better), `time` or `size` (less is better), or `count` (neither).
+    ``scale`` converts seconds and bytes to the unit shown."""
 
     title: str
     sort: str
@@ -50,8 +50,8 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One figure of one row. ``before`` is what the kept figure would be on this machine; ``percent`` nothing where it
-    cannot be said."""
+    """Change of one figure of one row. ``before`` is the stored figure converted to this machine's speed. ``percent``
+    is None if the stored figure is 0."""
 
     ruleset: str
     players: int
@@ -63,7 +63,7 @@ class Change:
 
 
 class RowFigures(TypedDict):
-    """The medians of one subject's samples."""
+    """Medians of one subject's samples."""
 
     ruleset: str
     digest: str
@@ -74,7 +74,7 @@ class RowFigures(TypedDict):
 
 
 class Report(TypedDict):
-    """The figures of one run of the benchmark."""
+    """Figures of one benchmark run."""
 
     report: int
     regelwerk: str
@@ -89,7 +89,7 @@ class Report(TypedDict):
 
 
 def report(version: str, subjects: Sequence[Subject], samples: Sequence[Sequence[Sample]], seconds: float) -> Report:
-    """The medians of all samples, as data. ``version`` is that of the package."""
+    """Return the medians of all samples, as data. ``version`` is the package version."""
     return {
         "report": VERSION,
         "regelwerk": version,
@@ -99,13 +99,13 @@ def report(version: str, subjects: Sequence[Subject], samples: Sequence[Sequence
         "taken": datetime.now(UTC).date().isoformat(),
         "seconds": seconds,
         "rounds": len(samples[0]) if samples else 0,
-        "calibration": _short(median([sample.calibration for each in samples for sample in each] or [0.0])),
-        "rows": [row_of(subject, each) for subject, each in zip(subjects, samples, strict=True)],
+        "calibration": _short(median([sample.calibration for group in samples for sample in group] or [0.0])),
+        "rows": [row_of(subject, group) for subject, group in zip(subjects, samples, strict=True)],
     }
 
 
 def row_of(subject: Subject, samples: Sequence[Sample]) -> RowFigures:
-    """The medians of one subject's samples, as data."""
+    """Return the medians of one subject's samples, as data."""
     return {
         "ruleset": subject.title,
         "digest": subject.ruleset.digest,
@@ -128,7 +128,7 @@ def _relative(figure: Figure, value: float, calibration: float) -> float:
 
 
 def _short(number: float) -> float:
-    """Five digits say all that was measured."""
+    """Round to five significant digits, the precision of the measurement."""
     return float(f"{number:.5g}")
 
 
@@ -136,20 +136,20 @@ def _short(number: float) -> float:
 
 
 def read_report(text: str) -> Report:
-    """A kept report. ``ValueError`` for what is none."""
+    """Read a stored report. Raises :class:`ValueError` if the text is not one."""
     try:
         data = json.loads(text)
     except ValueError:
         data = None
     if not isinstance(data, dict) or data.get("report") != VERSION or not isinstance(data.get("rows"), list):
-        raise ValueError("no figures kept by `bench --save`")
+        raise ValueError("not a report of `bench --save`")
     if not all(_is_row(row) for row in data["rows"]):
-        raise ValueError("a row that `bench --save` did not write")
+        raise ValueError("invalid row in a report of `bench --save`")
     return cast(Report, data)
 
 
 def _is_row(row: object) -> bool:
-    if not isinstance(row, dict) or any(not isinstance(each, str | int) for each in _key(row)):
+    if not isinstance(row, dict) or any(not isinstance(part, str | int) for part in _key(row)):
         return False
     groups = [row.get(key) for key in ("figures", "relative")]
     return all(
@@ -159,7 +159,7 @@ def _is_row(row: object) -> bool:
 
 
 def changes(before: Report, now: Report) -> Iterator[Change]:
-    """Every figure that both reports have, in the order of the second."""
+    """Yield the change of each figure that both reports have, in the order of the second."""
     known = {_key(row): row for row in before["rows"]}
     for row in now["rows"]:
         old = known.get(_key(row))
@@ -175,11 +175,11 @@ def _key(row: Mapping[str, object]) -> tuple[object, ...]:
 
 
 def _change(row: RowFigures, old: RowFigures, name: str, figure: Figure, calibration: float) -> Change:
-    now, then = row["figures"][name], old["figures"][name]
-    new, kept = now, then
+    now, before = row["figures"][name], old["figures"][name]
+    new_figure, old_figure = now, before
     if figure.sort in ("speed", "time") and name in old["relative"]:
-        new, kept = row["relative"][name], old["relative"][name]
-        then = kept * calibration / 1e6 if figure.sort == "speed" else kept / calibration * figure.scale
-    percent = (new / kept - 1) * 100 if kept else None
+        new_figure, old_figure = row["relative"][name], old["relative"][name]
+        before = old_figure * calibration / 1e6 if figure.sort == "speed" else old_figure / calibration * figure.scale
+    percent = (new_figure / old_figure - 1) * 100 if old_figure else None
     loss = {"speed": -1, "time": 1, "size": 1, "count": 0}[figure.sort] * (percent or 0.0)
-    return Change(row["ruleset"], row["players"], name, _short(then), now, percent, loss > LIMIT)
+    return Change(row["ruleset"], row["players"], name, _short(before), now, percent, loss > LIMIT)

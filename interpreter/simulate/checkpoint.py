@@ -1,7 +1,7 @@
-"""The rows of a simulation that is not finished: a file to which each game is added as it comes.
+"""Checkpoint of an unfinished simulation: a file to which each game is appended when it is over.
 
-So what is done stays, however it ends, and the same simulation can go on. The first line says what is played, each
-other line is a game with its seconds. A last line that was not written to its end is passed over.
+After an interruption or a crash, the same simulation can resume. The first line describes the simulation; each other
+line is a game and its seconds. A truncated last line is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Journal", "OtherSimulation", "seed_of"]
 
 VERSION = 1
 _OTHER = {
-    "simulation": "as another version kept them: {}",
+    "simulation": "in the format of another version: {}",
     "ruleset": "of another ruleset: {}",
     "overlays": "with other overlays: {}",
     "players": "of another number of players: {}",
@@ -28,11 +28,11 @@ _OTHER = {
     "seed": "with another seed: {}",
     "digest": "that were played before the rules were changed",
 }
-"""What the header of a simulation holds, and how its games differ from those of another one."""
+"""Keys of the header, each with the message for games of another simulation."""
 
 
 class OtherSimulation(Exception):
-    """The file holds games that are not those of this simulation; says in what they differ."""
+    """The file belongs to another simulation. The message names the difference."""
 
 
 def _beside(path: Path) -> Path:
@@ -40,7 +40,7 @@ def _beside(path: Path) -> Path:
 
 
 def seed_of(path: Path) -> int | None:
-    """The first seed of the games that are kept beside a file, where there are any."""
+    """Return the first seed of the checkpoint of a file, if there is one."""
     try:
         with _beside(path).open(encoding="utf-8", errors="replace") as file:
             seed = _read(file.readline()).get("seed")
@@ -50,11 +50,11 @@ def seed_of(path: Path) -> int | None:
 
 
 class Journal:
-    """Keeps rows beside the file for which they are meant, until that is written."""
+    """Checkpoint file next to the output file, kept until the output is written."""
 
     def __init__(self, path: Path, plan: Plan, seed: int) -> None:
         self.path = _beside(path)
-        what = {
+        header = {
             "simulation": VERSION,
             "ruleset": plan.ruleset,
             "overlays": list(plan.overlays),
@@ -64,32 +64,32 @@ class Journal:
             "seed": seed,
             "digest": plan.digest,
         }
-        self._header: dict[str, Json] = json.loads(json.dumps(what))
+        self._header: dict[str, Json] = json.loads(json.dumps(header))
 
     def begin(self, rows: Iterable[Row] = ()) -> None:
-        """A file with these games and no others."""
+        """Write the checkpoint anew with only these games."""
         whole = self.path.with_name(f"{self.path.name}.new")
         whole.write_text(json.dumps(self._header) + "\n" + _lines(rows), encoding="utf-8", newline="\n")
         whole.replace(self.path)
 
     def resume(self) -> list[Row]:
-        """The games that it holds; none if there is no such file yet. Raises :class:`OtherSimulation`."""
+        """Return the games of the checkpoint; none if there is no file yet. Raises :class:`OtherSimulation`."""
         if not self.path.exists():
             return []
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         header = _read(lines[0]) if lines else {}
         if "simulation" not in header:
             raise OtherSimulation(f"{self.path} holds no games")
-        for key, mine in self._header.items():
-            if header.get(key) != mine:
+        for key, expected in self._header.items():
+            if header.get(key) != expected:
                 raise OtherSimulation(f"{self.path} holds games {_OTHER[key].format(_short(header.get(key)))}")
-        found = [cast(_Line, data) for line in lines[1:] if "row" in (data := _read(line))]
-        rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in found}
-        self.begin(rows.values())  # anew: a line that broke off must not stand before others
+        saved = [cast(_Line, data) for line in lines[1:] if "row" in (data := _read(line))]
+        rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in saved}
+        self.begin(rows.values())  # rewritten, so that no line follows a truncated one
         return list(rows.values())
 
     def add(self, rows: Iterable[Row]) -> None:
-        """More games, at once on disk; the first ones make the file."""
+        """Append games to the file at once. Creates the file if needed."""
         if not self.path.exists():
             self.begin(rows)
             return
@@ -97,7 +97,7 @@ class Journal:
             file.write(_lines(rows))
 
     def finish(self) -> None:
-        """The rows stand where they belong: the file is not needed any more."""
+        """Delete the checkpoint after the output has been written."""
         self.path.unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Confidence intervals of numbers from games, at 95 %."""
+"""Confidence intervals of simulation results, at 95 %."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ __all__ = ["CONFIDENCE", "NORMAL_95", "mean_interval", "share_interval", "studen
 
 CONFIDENCE = 0.95
 NORMAL_95 = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-"""So many standard deviations to either side hold 95 % of a normal distribution."""
+"""Half-width of the central 95 % of a normal distribution, in standard deviations."""
 
 _FEW = 40
-"""From so many degrees of freedom on the expansion is good to six digits."""
+"""Degrees of freedom from which the expansion is accurate to six digits."""
 
 
 def share_interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval for a share of so many: it keeps within 0 and 1, also for few and for rare."""
+    """Return Wilson's interval of a share of ``count`` games. It stays within 0 and 1, even for few games or rare
+    events."""
     z = NORMAL_95 * NORMAL_95 / count
     centre = (share + z / 2) / (1 + z)
     reach = NORMAL_95 / (1 + z) * sqrt(share * (1 - share) / count + z / (4 * count))
@@ -26,19 +27,19 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The interval of a mean, of two values or more, by Student's distribution."""
+    """Return the interval of the mean of at least two values, by Student's distribution."""
     mean, reach = fmean(values), student(len(values) - 1) * stdev(values) / sqrt(len(values))
     return mean - reach, mean + reach
 
 
 @lru_cache(maxsize=256)
 def student(freedom: int) -> float:
-    """So many standard errors to either side hold 95 % of Student's distribution."""
+    """Return the half-width of the central 95 % of Student's distribution, in standard errors."""
     return _by_halves(freedom) if freedom < _FEW else _expanded(freedom)
 
 
 def _by_halves(freedom: int) -> float:
-    """The quantile of the exact distribution."""
+    """Return the quantile of the exact distribution, by bisection."""
     low, high = 0.0, 100.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -47,8 +48,8 @@ def _by_halves(freedom: int) -> float:
 
 
 def _within(reach: float, freedom: int) -> float:
-    """Return the probability mass of Student's distribution within so many standard errors: a finite sum for whole
-    degrees."""
+    """Return the probability mass of Student's distribution within ``reach`` standard errors: a finite sum for integer
+    degrees of freedom."""
     angle = atan(reach / sqrt(freedom))
     odd = freedom % 2
     term = cos(angle) if odd else 1.0
@@ -60,7 +61,7 @@ def _within(reach: float, freedom: int) -> float:
 
 
 def _expanded(freedom: int) -> float:
-    """The quantile by the expansion of Cornish and Fisher."""
+    """Return the quantile by the Cornish-Fisher expansion."""
     z = NORMAL_95
     return (
         z

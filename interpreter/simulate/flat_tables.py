@@ -1,7 +1,7 @@
-"""Games as flat tables, and tables as files: one row for each game, or one for each seat and round.
+"""Flat tables of games, written to files: one row per game, or one per seat and round.
 
-Columns are those of the ruleset's measures. CSV, Parquet and DuckDB files are written by DuckDB, which is installed
-with `regelwerk[rows]`; JSON lines need nothing, and hold all that is known of a game.
+The ruleset's measures become columns. DuckDB (installed with `regelwerk[rows]`) writes CSV, Parquet and DuckDB files;
+JSON lines need no extra library and contain everything known about a game.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ __all__ = ["SUFFIXES", "RowsUnavailable", "check_file", "games_table", "seats_ta
 
 SUFFIXES = (".csv", ".parquet", ".duckdb", ".jsonl")
 AT_ONCE = 5_000
-"""So many rows are handed to the database at a time."""
+"""Rows per insert statement."""
 
 _NOWHERE = ":memory:"
 
 Table = tuple[list[str], Iterator[list[Value]]]
-"""The names of the columns, and the rows."""
+"""Column names and rows."""
 
 
 class RowsUnavailable(Exception):
-    """A table cannot be written here; says what is missing, or what stands in the way."""
+    """The table cannot be written. The message says why."""
 
 
 def check_file(path: Path) -> None:
-    """``ValueError`` where the end of its name is none that is known, :class:`RowsUnavailable` where a library is
-    missing or a file is no database: what is asked for is known before games are played."""
+    """Check an output file before games are played. Raises :class:`ValueError` for an unknown suffix, and
+    :class:`RowsUnavailable` if a library is missing or an existing file is not a database."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"got `{path}`, want a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
@@ -55,8 +55,8 @@ def check_file(path: Path) -> None:
 
 
 def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:
-    """A row for each game: what it was like, the place of each seat, and each measure that is taken once in a game,
-    of the game, of each seat, or of each other thing that was met in any of these games."""
+    """Return a row per game: its length, the place of each seat, and each measure that is taken once per game, for the
+    game, each seat, or each other subject that occurred in any of these games."""
     seats = range(len(seat_names(bots, (row.places for row in rows))))
     columns: dict[str, Callable[[Row], Value]] = {
         "seed": lambda row: row.seed,
@@ -79,7 +79,7 @@ def _place(seat: int, row: Row) -> int | None:
 
 
 def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
-    """The things that a measure has a column for. What belongs to a seat and to something else has none."""
+    """Return the subjects that get a column. Measures of a seat and another key get none."""
     if not measure.keys:
         return [()]
     if measure.seat is not None:
@@ -96,8 +96,8 @@ def _once(measure: Measure, of: Of, row: Row) -> int | None:
 
 
 def seats_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:
-    """A row for each seat and round: each measure that is taken again and again, and what events came to. A measure of
-    no seat stands in the rows of all seats."""
+    """Return a row per seat and round, with each recurring measure and each measure of events. A measure without a seat
+    is repeated in the rows of all seats."""
     names = seat_names(bots, (row.places for row in rows))
     measures = [measure for measure in ruleset.model.measures if measure.recurs or measure.event is not None]
     columns: dict[str, tuple[Measure, Of]] = {}
@@ -123,21 +123,21 @@ def _by_seat(measure: Measure, of: Of, row: Row) -> Callable[[int, int], int | N
     taken = row.taken.get(measure.name, ())
     place = measure.seat
     if place is None:
-        found = by_round(measure, taken)
-        return lambda seat, number: found.get((of, number))
-    together: dict[tuple[int, int], int] = {}
+        values = by_round(measure, taken)
+        return lambda seat, number: values.get((of, number))
+    sums: dict[tuple[int, int], int] = {}
     numbers: Iterable[tuple[tuple[Of, int], int | None]] = by_round(measure, taken).items()
     if measure.event is not None:
-        numbers = [((each.of, each.round), each.value) for each in taken]
+        numbers = [((t.of, t.round), t.value) for t in taken]
     for (things, number), value in numbers:
         if value is not None:
             key = things[place], number
-            together[key] = together.get(key, 0) + value
-    return lambda seat, number: together.get((seat, number))
+            sums[key] = sums.get(key, 0) + value
+    return lambda seat, number: sums.get((seat, number))
 
 
 def _column(measure: Measure, of: Of) -> str:
-    """The name of a column; seats count from 1, as on the screen."""
+    """Return the name of a column. Seats count from 1, as on screen."""
     parts = (part + 1 if place == measure.seat else part for place, part in enumerate(of))
     return "_".join([measure.name, *(str(part).replace(" ", "_") for part in parts)])
 
@@ -146,13 +146,13 @@ def _column(measure: Measure, of: Of) -> str:
 
 
 def write_lines(rows: Iterable[Row], path: Path) -> None:
-    """A JSON line for each game."""
+    """Write one JSON line per game."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(row.as_dict(), ensure_ascii=False) + "\n" for row in rows)
 
 
 def write_table(table: Table, path: Path, name: str) -> None:
-    """A table as the end of the file's name says; in a DuckDB file it has a name, and other tables stay."""
+    """Write a table in the format of the file's suffix. In a DuckDB file it replaces only the table called ``name``."""
     columns, rows = table
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
@@ -163,12 +163,12 @@ def write_table(table: Table, path: Path, name: str) -> None:
         _fill(database, name, columns, rows)
         if suffix != ".duckdb":
             kind = "csv, header" if suffix == ".csv" else "parquet"
-            where = str(path).replace("'", "''")
-            database.execute(f"copy (select * from {_quoted(name)} order by rowid) to '{where}' (format {kind})")
+            target = str(path).replace("'", "''")
+            database.execute(f"copy (select * from {_quoted(name)} order by rowid) to '{target}' (format {kind})")
 
 
 def _fill(database: DuckDBPyConnection, name: str, columns: list[str], rows: Iterator[list[Value]]) -> None:
-    """A new table with all rows, in their order. Whatever is not a name is a number."""
+    """Create a table with all rows, in order. All columns but `bot` are integers."""
     kinds = ", ".join(f"{_quoted(column)} {'varchar' if column == 'bot' else 'bigint'}" for column in columns)
     database.execute(f"create or replace table {_quoted(name)} ({kinds})")
     into = f"insert into {_quoted(name)} select {', '.join(f'unnest(?::{_list(c)})' for c in columns)}"
@@ -185,15 +185,15 @@ def _quoted(name: str) -> str:
 
 
 @contextmanager
-def _database(path: Path, where: str) -> Iterator[DuckDBPyConnection]:
-    """A database, in which a table is made that is meant for a file."""
+def _database(path: Path, source: str) -> Iterator[DuckDBPyConnection]:
+    """Open a database for a table that goes to ``path``. Raises :class:`RowsUnavailable`."""
     try:
         from duckdb import Error, connect
     except ImportError:
         message = "CSV, Parquet and DuckDB files need DuckDB: `pip install 'regelwerk[rows]'`; .jsonl needs nothing"
         raise RowsUnavailable(message) from None
     try:
-        with connect(where) as database:
+        with connect(source) as database:
             yield database
     except Error as error:
         raise RowsUnavailable(f"{path}: {str(error).splitlines()[0]}") from None

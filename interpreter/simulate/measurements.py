@@ -1,9 +1,8 @@
 """Measurements of a game: the numbers of its ruleset's `measures`.
 
-A game that a module plays whole is measured there (:mod:`interpreter.compiler.build.measure_functions`), and what comes
-back is unpacked when somebody looks at it: :class:`Packed`. Of any other game the log is read, which knows what each
-change changed. So nothing is done while such a game is played: once it is over, the log is walked back from the end,
-and each number is taken where the game stood at that moment or event.
+A module measures the whole games that it plays (:mod:`interpreter.compiler.build.measure_functions`); the result is
+unpacked lazily (:class:`Packed`). Other games are measured after they end, at no cost during play: the log records
+every change, so it is undone step by step from the end, and each number is taken from the state at its moment or event.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["Packed", "Taken", "reading", "taken"]
 
 
 class Taken(NamedTuple):
-    """A number that was taken: in which round, of what (the keys of the measure, by their public names), and it."""
+    """A measurement: its round, its subject (public names of the measure's keys) and its value."""
 
     round: int
     of: tuple[Value, ...]
@@ -36,22 +35,22 @@ class Taken(NamedTuple):
 
 
 class Packed(Mapping[str, list[Taken]]):
-    """The numbers of one game as a module took them, by measure."""
+    """Measurements of one game by a module, by measure, decoded on first access."""
 
-    __slots__ = ("_found", "_records", "reading")
+    __slots__ = ("_decoded", "_records", "reading")
 
     def __init__(self, reading: Facts, records: bytes) -> None:
         self.reading, self._records = reading, records
-        self._found: dict[str, list[Taken]] | None = None
+        self._decoded: dict[str, list[Taken]] | None = None
 
     def _unpacked(self) -> dict[str, list[Taken]]:
-        if self._found is None:
+        if self._decoded is None:
             names = self.reading.names
-            found: dict[str, list[Taken]] = {name: [] for name in names}
+            decoded: dict[str, list[Taken]] = {name: [] for name in names}
             for measure, number, of, value in self.reading.records(self._records):
-                found[names[measure]].append(Taken(number, of, value))
-            self._found = found
-        return self._found
+                decoded[names[measure]].append(Taken(number, of, value))
+            self._decoded = decoded
+        return self._decoded
 
     def __getitem__(self, name: str) -> list[Taken]:
         return self._unpacked()[name]
@@ -73,20 +72,20 @@ def reading(whole: Whole, model: Model, names: Names) -> Facts:
     """Return the decoder of a module's measurements."""
     parts = []
     for measure in model.measures:
-        found = []
+        keys = []
         for part in whole.parts(measure):
-            known = None
+            public = None
             if not isinstance(part.type, IntType):
                 values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(whole.domain(part)))
-                known = (None, *(names.public(value, part.type) for value in values))
-            found.append((part.shift, part.mask, part.low, known))
-        parts.append(tuple(found))
+                public = (None, *(names.public(value, part.type) for value in values))
+            keys.append((part.shift, part.mask, part.low, public))
+        parts.append(tuple(keys))
     return Facts(tuple(measure.name for measure in model.measures), tuple(parts))
 
 
 @dataclass(frozen=True)
 class _Gauge:
-    """A measure, ready to be taken by a machine. ``each`` are the locals that take every item of a list."""
+    """A compiled measure. ``each`` are the loop variables: locals with the lists that they iterate over."""
 
     measure: Measure
     each: tuple[tuple[int, Callable[..., Value]], ...]
@@ -94,9 +93,9 @@ class _Gauge:
     value: Evaluate
 
     def take(
-        self, state: State, given: tuple[Value, ...], names: Names
+        self, state: State, arguments: tuple[Value, ...], names: Names
     ) -> Iterator[tuple[tuple[Value, ...], int | None]]:
-        env: Env = [*given, *([None] * (self.measure.local_count + 1 - len(given)))]
+        env: Env = [*arguments, *([None] * (self.measure.local_count + 1 - len(arguments)))]
         for _ in self._items(state, env, 0):
             if self.test is None or self.test(state, env):
                 value = self.value(state, env)
@@ -104,7 +103,7 @@ class _Gauge:
                 yield of, None if value is None else int(value)
 
     def _items(self, state: State, env: Env, place: int) -> Iterator[None]:
-        """All combinations of the items, one after another in their locals."""
+        """Iterate over all combinations of items, setting the locals."""
         if place == len(self.each):
             yield
             return
@@ -119,10 +118,10 @@ _gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
 
 
 def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
-    """Return the gauges of each moment and event; the same for all games of a table."""
-    known = _gauges.get(machine)
-    if known is not None:
-        return known
+    """Return the gauges of each moment and event. Cached, as all games of a table share them."""
+    cached = _gauges.get(machine)
+    if cached is not None:
+        return cached
     moments: dict[str, list[_Gauge]] = {}
     events: dict[str, list[_Gauge]] = {}
     expressions = machine.expressions
@@ -142,39 +141,39 @@ def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
 
 
 def taken(game: Game) -> dict[str, list[Taken]]:
-    """All numbers of a game by measure, in the order in which they were taken. The game stays as it is."""
+    """Return all measurements of a game by measure, in chronological order. The game is not changed."""
     machine, names = game.machine, game.ruleset.names
     moments, events = _gauges_of(machine, game.ruleset.model)
-    found: dict[str, list[Taken]] = {measure.name: [] for measure in game.ruleset.model.measures}
+    results: dict[str, list[Taken]] = {measure.name: [] for measure in game.ruleset.model.measures}
     round_ = machine.constants.layout.base["round"]
     state = game.state.clone()
     cells = state.cells
     marks = (mark for record in game.state.log if isinstance(mark := read(record), Mark))
     ended = {mark.number for mark in marks if mark.word == "end of round"}
     for record in reversed(game.state.log):
-        happened = read(record)
-        first = happened is None or has_ended(record)
+        entry = read(record)
+        first = entry is None or has_ended(record)
         if first:
             put_back(cells, record)
         due: Sequence[_Gauge] = ()
         values: tuple[Value, ...] = ()
-        match happened:
+        match entry:
             case Event():
-                due, values = events.get(happened.name, ()), tuple(happened.values)
-            case Mark("end of game", number) if number not in ended:  # its last round ends with it
+                due, values = events.get(entry.name, ()), tuple(entry.values)
+            case Mark("end of game", number) if number not in ended:  # the last round ends with the game
                 at_end = moments.get("end of game", ())
                 due = [
                     *moments.get("end of round", ()),
                     *(gauge for gauge in at_end if "end of round" not in gauge.measure.when),
                 ]
             case Mark():
-                due = moments.get(happened.word, ())
+                due = moments.get(entry.word, ())
         if due:
             state.forget()
             for gauge in due:
                 machine.meter.refill()
-                here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, values, names)]
-                found[gauge.measure.name].extend(reversed(here))
+                measured = [Taken(cells[round_], of, value) for of, value in gauge.take(state, values, names)]
+                results[gauge.measure.name].extend(reversed(measured))
         if not first:
             put_back(cells, record)
-    return {name: numbers[::-1] for name, numbers in found.items()}
+    return {name: numbers[::-1] for name, numbers in results.items()}

@@ -1,4 +1,4 @@
-"""Tournaments: bots play each other, each as often on every seat, and their games become ratings."""
+"""Tournaments: bots play each other, equally often on every seat, and their games become ratings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_o
 __all__ = ["Entrant", "Outcome", "Standing", "Tournament", "lineups", "outcomes", "standing"]
 
 MOST_LINEUPS = 720
-"""So many orders of bots on the seats are played at most: where there are more, bots only go round the table."""
+"""Largest number of seatings. If there are more, only rotations of each group are played."""
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is played: bots by name, and a ruleset for so many players. ``digest`` is that of the ruleset."""
+    """A tournament: bots by name, a ruleset and its digest, and the number of players."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -40,7 +40,7 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One game: its number, the bots on the seats by their numbers, and the places of the seats."""
+    """One game: its number, the bot number and the place of each seat."""
 
     number: int
     lineup: tuple[int, ...]
@@ -48,7 +48,7 @@ class Outcome:
 
     @property
     def pairs(self) -> list[Pair]:
-        """What happened between each two of its bots."""
+        """Return the score of each pair of different bots."""
         if not self.places:
             return []
         seats = range(len(self.lineup))
@@ -64,9 +64,9 @@ class Outcome:
 
 
 def lineups(bots: int, players: int) -> list[tuple[int, ...]]:
-    """The orders in which bots sit, so that each sits as often on every seat, and with each other one.
+    """Return the seatings of a tournament. Each bot sits equally often on every seat and with every other bot.
 
-    Where there are fewer bots than seats, each sits as often as another one, or once more.
+    With fewer bots than seats, the numbers of seats per bot in a game differ by at most one.
     """
     if bots >= players:
         groups = list(combinations(range(bots), players))
@@ -89,12 +89,12 @@ def lineups(bots: int, players: int) -> list[tuple[int, ...]]:
 def _ready(tournament: Tournament) -> Work[Outcome]:
     ruleset = load(tournament.ruleset, tournament.overlays).for_players(tournament.players)
     if ruleset.digest != tournament.digest:
-        raise WorkersLost(f"a worker has another `{ruleset.id}` than this machine: its rules differ")
+        raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
     return _playing(tournament, ruleset)
 
 
 def _playing(tournament: Tournament, ruleset: Ruleset) -> Work[Outcome]:
-    """Plays games by their numbers: each lineup in turn, all lineups with the same seeds."""
+    """Return the work of playing games by number: each lineup in turn, all lineups with the same seeds."""
     orders = lineups(len(tournament.bots), tournament.players)
     settings = dict(tournament.settings)
     tables: dict[tuple[int, ...], WholeGames] = {}
@@ -106,7 +106,7 @@ def _playing(tournament: Tournament, ruleset: Ruleset) -> Work[Outcome]:
         return tables[order]
 
     def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Outcome]:
-        if len(tournament.bots) <= MOST_POLICIES:  # one module with all of them, not one after another
+        if len(tournament.bots) <= MOST_POLICIES:  # one module for all bots instead of one per lineup
             every = [bot for order in orders for bot in made(order).bots]
             table = ruleset.table(tournament.players, ruleset.settings(settings))
             whole_for(table.machine, ruleset, every)
@@ -120,7 +120,7 @@ def _playing(tournament: Tournament, ruleset: Ruleset) -> Work[Outcome]:
     return work
 
 
-def _there(tournament: Tournament, numbers: Sequence[int]) -> Batch[Outcome]:
+def _play_batch(tournament: Tournament, numbers: Sequence[int]) -> Batch[Outcome]:
     return batch_of(lambda: _ready(tournament), numbers)
 
 
@@ -132,17 +132,17 @@ def outcomes(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Outcome]]:
-    """So many games, shared out as :func:`shared` says."""
+    """Play ``games`` games, distributed by :func:`shared`."""
     here = _playing(tournament, ruleset)
-    return shared(here, partial(_there, tournament), range(games), crew, alone, stopped)
+    return shared(here, partial(_play_batch, tournament), range(games), crew, alone, stopped)
 
 
-# --- what they come to
+# --- standings
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A bot in the table: its rating with the interval, its seats, and what it has of the win, with that interval."""
+    """A bot in the standings: its rating, the number of seats it played, and its share of wins, with 95 % intervals."""
 
     name: str
     rating: float
@@ -156,7 +156,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Standing:
-    """The table, the best first, and how often each bot was ahead of each other one where they met: by their names."""
+    """Standings, best bot first. ``ahead`` is the share of their meetings in which one bot beat the other, by name."""
 
     games: int
     entrants: tuple[Entrant, ...]
@@ -164,12 +164,12 @@ class Standing:
 
 
 def standing(bots: Sequence[str], done: Sequence[Outcome]) -> Standing:
-    """What games come to, in whatever order they were played."""
+    """Compute the standings of games, given in any order."""
     ordered = sorted(done, key=lambda outcome: outcome.number)
     ratings = rated(len(bots), (outcome.pairs for outcome in ordered))
     seats, wins = [0] * len(bots), [0.0] * len(bots)
     met: Counter[tuple[int, int]] = Counter()
-    won: defaultdict[tuple[int, int], float] = defaultdict(float)  # halves are counted, too
+    won: defaultdict[tuple[int, int], float] = defaultdict(float)  # draws count half
     for outcome in ordered:
         first = outcome.places.count(1) or 1
         for bot, place in zip(outcome.lineup, outcome.places, strict=False):
@@ -188,4 +188,4 @@ def standing(bots: Sequence[str], done: Sequence[Outcome]) -> Standing:
         name: {other: won[a, b] / met[a, b] if met[a, b] else None for b, other in enumerate(bots) if a != b}
         for a, name in enumerate(bots)
     }
-    return Standing(len(ordered), tuple(sorted(entrants, key=lambda each: -each.rating)), ahead)
+    return Standing(len(ordered), tuple(sorted(entrants, key=lambda entrant: -entrant.rating)), ahead)

@@ -1,7 +1,7 @@
-"""Many games by bots, a row for each.
+"""Simulation: many games by bots, a row for each.
 
-Game number i of a simulation has the seed ``seed + i``, so that each can be played again alone. Where all bots are such
-that a module can play by them, it plays games whole (:class:`WholeGames`); others go from decision to decision.
+Game i has seed ``seed + i``, so that each game can be replayed alone. If every bot can be compiled, the module plays
+whole games (:class:`WholeGames`); otherwise they are played decision by decision.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Row", "WholeGames", "played", "simulate"]
 
 
 class RowData(TypedDict):
-    """One game, to be written."""
+    """One game as plain data."""
 
     seed: int
     decisions: int
@@ -40,8 +40,8 @@ class RowData(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One game. ``free`` counts the decisions with more than one option; ``keys`` are what ranks the seats; ``taken``
-    has all numbers that the ruleset's `measures` took. All but ``seconds`` (processor time) follows from the seed."""
+    """One game. ``free`` counts the decisions with more than one option; ``keys`` are the values that rank the seats;
+    ``taken`` are the measurements. The seed determines everything except ``seconds`` (CPU time)."""
 
     seed: int
     decisions: int
@@ -53,7 +53,7 @@ class Row:
     taken: Mapping[str, list[Taken]]
 
     def as_dict(self) -> RowData:
-        """The row without the time that it took: the same wherever and whenever it is played."""
+        """Return the row without its CPU time: reproducible on any machine."""
         return {
             "seed": self.seed,
             "decisions": self.decisions,
@@ -62,7 +62,7 @@ class Row:
             "places": list(self.places),
             "keys": [list(keys) for keys in self.keys],
             "measures": {
-                name: [(each.round, list(each.of), each.value) for each in numbers]
+                name: [(number.round, list(number.of), number.value) for number in numbers]
                 for name, numbers in self.taken.items()
             },
         }
@@ -84,18 +84,20 @@ class Row:
         )
 
     def counts(self, seat: int) -> bool:
-        """Return whether a seat can win; one that the rules play may only stand in the way. Without an end all can."""
+        """Return whether a seat can win, which a seat played by the rules may not. True for all seats of an unfinished
+        game."""
         return not self.places or bool(self.places[seat])
 
     def share(self, seat: int) -> float:
-        """Return a seat's share of the win: all, a part, or nothing."""
+        """Return a seat's share of the win, from 0 to 1."""
         return 1 / self.places.count(1) if self.places and self.places[seat] == 1 else 0.0
 
 
 def simulate(
     ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
 ) -> Iterator[Row]:
-    """Plays so many games, one row after another. ``ValueError`` for players or settings that are not allowed."""
+    """Play ``games`` games and yield a row for each. Raises :class:`ValueError` for invalid numbers of players or
+    settings."""
     return played(ruleset, bots, range(seed, seed + games), settings)
 
 
@@ -107,27 +109,27 @@ def played(
     stopped: Callable[[], bool] = bool,
     whole: WholeGames | None = None,
 ) -> Iterator[Row]:
-    """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up, unless it is played
-    ``whole``."""
-    many = len(seeds) if isinstance(seeds, Sized) else 1
+    """Yield a row for each seed until ``stopped`` returns True. A game in progress is then abandoned, unless the module
+    plays it."""
+    count = len(seeds) if isinstance(seeds, Sized) else 1
     whole = whole or WholeGames(ruleset, bots)
     for number, seed in enumerate(seeds):
         if stopped():
             return
-        row = whole.row(seed, settings, many - number) or whole.plain_row(seed, settings, stopped)
+        row = whole.row(seed, settings, count - number) or whole.plain_row(seed, settings, stopped)
         if row is None:
             return
         yield row
 
 
 MOST_GIVEN_UP = 4
-"""Where the module gives up more games than this and as many as it plays, it is not asked again."""
+"""The module is no longer used once it has given up more games than this, and more than it has played."""
 MAKING = 1.0
-"""So many seconds a module takes at most until it is made: where more is left to be played, it is made at once."""
+"""Longest compilation of a module, in seconds. If the remaining games would take longer, it is compiled at once."""
 
 
 class WholeGames:
-    """Plays games of one table in its module, where that can be."""
+    """Plays games of one table in its module, if that is possible."""
 
     def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
@@ -139,18 +141,18 @@ class WholeGames:
         self._settings: Mapping[str, object] | None = None
         self._reading: tuple[CompiledMachine, Facts] | None = None
         self._played = self._given_up = 0
-        self._others = 0
-        self._spent = 0.0
-        """So many seconds took the games that were played otherwise."""
+        self._plain_games = 0
+        self._plain_seconds = 0.0
+        """CPU seconds of the games played in the plain form."""
 
     @property
     def reading(self) -> Facts:
-        """Return the decoder of the games that were played last."""
+        """Return the decoder of the last games' measurements."""
         assert self._reading is not None
         return self._reading[1]
 
     def _ready(self, settings: Mapping[str, object] | None, left: int) -> Whole | None:
-        """The module with all bots, where there is one by now; ``left``: so many games are still to be played."""
+        """Return the module with all bots, if it is ready. ``left`` is the number of games still to play."""
         if not self._can:
             return None
         if self._machine is None or self._settings != settings:
@@ -158,71 +160,71 @@ class WholeGames:
             self.ruleset.check_players(players)
             Game.seated(
                 self.ruleset.table(players, self.ruleset.settings(settings or {})), 0, None
-            )  # or what refuses them
+            )  # raises for settings that rules refuse
             self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
             self._settings = settings
         return self._with(self._machine, left)
 
     def _with(self, machine: CompiledMachine, left: int) -> Whole | None:
-        """The module of a machine."""
+        """Return the module of a machine with all bots, if it is ready."""
         if not self._can:
             return None
-        known, self._machine = self._whole, machine
-        if known is not None and known.built is machine.module:
-            return known
+        whole, self._machine = self._whole, machine
+        if whole is not None and whole.built is machine.module:
+            return whole
         if machine.plain:
             return None
-        if self._spent * left > MAKING * max(1, self._others):
+        if self._plain_seconds * left > MAKING * max(1, self._plain_games):
             machine.patience = 0.0
-        found = machine.whole([each for each in self._wanted if each is not None])
-        if found is None:
+        compiled = machine.whole([policy for policy in self._wanted if policy is not None])
+        if compiled is None:
             return None
         if self._reading is None or self._reading[0] is not machine:
-            self._reading = machine, reading(found[0], self.ruleset.model, self.ruleset.names)
-        self._whole, self._numbers = found
+            self._reading = machine, reading(compiled[0], self.ruleset.model, self.ruleset.names)
+        self._whole, self._numbers = compiled
         return self._whole
 
     def games(
         self, seeds: Sequence[int], settings: Mapping[str, object] | None = None, what: int = MEASURED, left: int = 1
     ) -> Games | None:
-        """Games from their start: the first ones of these, as many as are played in one call. None, or no game, where
-        the plain form is to play the first. ``ValueError`` for players or settings that the ruleset does not allow."""
+        """Play the first of these games, as many as fit into one call. Returns None or no game if the plain form must
+        play the first one. Raises :class:`ValueError` for invalid numbers of players or settings."""
         whole = self._ready(settings, left)
         if whole is None:
             return None
         with no_search():
-            found = whole.games(seeds[:MOST_GAMES], self._numbers, MAXIMUM_DECISIONS, what)
-        self._count(found)
-        return found
+            games = whole.games(seeds[:MOST_GAMES], self._numbers, MAXIMUM_DECISIONS, what)
+        self._count(games)
+        return games
 
     def row(self, seed: int, settings: Mapping[str, object] | None = None, left: int = 1) -> Row | None:
-        """A game from its start. None where the plain form is to play it. ``ValueError`` as for :meth:`games`."""
+        """Play one game. Returns None if the plain form must play it. Raises :class:`ValueError` like :meth:`games`."""
         start = process_time()
         return self.last(self.games([seed], settings, MEASURED, left), seed, start)
 
     def plain_row(self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]) -> Row | None:
-        """The same by the plain form; none where it is given up, as it is to be ``stopped``."""
+        """Play one game in the plain form. Returns None if it was ``stopped``."""
         try:
             with no_search():
                 row = _row(self.ruleset, self.bots, seed, settings, stopped)
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed})"
             raise
-        self._others += 1
-        self._spent += row.seconds if row is not None else 0.0
+        self._plain_games += 1
+        self._plain_seconds += row.seconds if row is not None else 0.0
         return row
 
     def rest(self, game: Game, seed: int) -> Row | None:
-        """The rest of a game from where it stands, by bots whose streams begin with a seed: as of :meth:`row`."""
+        """Play the rest of a game, with bots seeded by ``seed``. Returns None like :meth:`row`."""
         machine = game.machine
         whole = self._with(machine, 1) if not game.is_over else None
         data = machine.data(game.state, game.chance) if whole is not None else None
         if whole is None or data is None:
             return None
         before = taken(game)
-        found = whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS)
-        self._count(found)
-        row = self.last(found, seed, 0.0)
+        games = whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS)
+        self._count(games)
+        row = self.last(games, seed, 0.0)
         if row is None:
             return None
         numbers = row.taken if not any(before.values()) else {n: [*before[n], *row.taken[n]] for n in before}
@@ -234,7 +236,7 @@ class WholeGames:
         self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
 
     def last(self, games: Games | None, seed: int, start: float) -> Row | None:
-        """The last of some games, which has a seed and began at a time of the processor."""
+        """Return the row of the last of some games. ``start`` is the CPU time at its start."""
         if not games:
             return None
         assert self._whole is not None
@@ -245,7 +247,7 @@ class WholeGames:
             games.rounds[-1],
             process_time() - start,
             games.places[-1],
-            tuple(tuple(each[-1] for each in keys) for keys in games.keys),
+            tuple(tuple(values[-1] for values in keys) for keys in games.keys),
             Packed(self.reading, self._whole.records),
         )
 

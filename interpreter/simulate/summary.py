@@ -31,7 +31,7 @@ __all__ = [
 
 
 class SeatData(TypedDict):
-    """A seat: its wins, their share with an interval, and the means of what ranks the seats."""
+    """A seat: its wins, their share with an interval, and the means of the ranking keys."""
 
     seat: int
     bot: str
@@ -43,14 +43,14 @@ class SeatData(TypedDict):
 
 
 class Subject(TypedDict):
-    """The subject of a line, for programs and in words."""
+    """Subject of a line, as data (``of``) and in words (``name``)."""
 
     of: dict[str, int | str | None]
     name: str
 
 
 class Point(TypedDict):
-    """The mean of a round, over the games that come so far."""
+    """Mean of a round, over the games that reach it."""
 
     round: int
     games: int
@@ -62,8 +62,7 @@ class Curve(Subject):
 
 
 class Thing(Subject, SpreadData):
-    """A thing that an event was about: ``times`` it was met, in so many ``games``, and the share of the win of its
-    seats."""
+    """Subject of an event: its occurrences (``times``), the ``games`` with it, and the share of wins of its seats."""
 
     times: int
     games: int
@@ -71,15 +70,14 @@ class Thing(Subject, SpreadData):
 
 
 class Length(TypedDict):
-    """Number of games of so many rounds."""
+    """Number of games with a number of rounds."""
 
     rounds: int
     games: int
 
 
 class Summary(TypedDict):
-    """Games in numbers, as plain data. ``measures`` are as games end, ``curves`` by round, ``tables`` for each thing
-    that an event was about."""
+    """Summary of games. ``measures`` are final values, ``curves`` are by round, ``tables`` by subject of an event."""
 
     games: int
     decisions: int
@@ -94,7 +92,7 @@ class Summary(TypedDict):
 
 
 class Report(Summary):
-    """A summary, and what was played."""
+    """A summary with the parameters of its simulation."""
 
     ruleset: str
     overlays: list[str]
@@ -105,7 +103,7 @@ class Report(Summary):
 
 
 def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> Summary:
-    """Games in numbers: as :func:`summed_up`."""
+    """Return the summary of games, like :func:`summed_up`."""
     totals = Totals()
     for row in rows:
         totals.add(ruleset.model.measures, row)
@@ -113,7 +111,7 @@ def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> Summary
 
 
 def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
-    """Games in numbers. ``bots`` are the names of those who play; ``share`` splits a shared win."""
+    """Return the summary of totals. ``bots`` are the bots' names; ``share`` splits a shared win."""
     names = seat_names(bots, totals.places)
     taken = _by_measure(totals)
     forms = [(measure, taken[measure.name], *wanted(measure)) for measure in ruleset.model.measures]
@@ -125,26 +123,26 @@ def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
         "rounds": _rounds(totals.rounds),
         "lengths": [{"rounds": number, "games": games} for number, games in sorted(totals.rounds.items())],
         "seats": [_seat(ruleset, name, seat, totals) for seat, name in enumerate(names)],
-        "measures": {m.name: _at_end(m, len(names), found) for m, found, _, is_final, _ in forms if is_final},
-        "curves": {m.name: _curve(ruleset, m, found) for m, found, is_curve, _, _ in forms if is_curve},
-        "tables": {m.name: _table(ruleset, m, found) for m, found, _, _, is_table in forms if is_table},
+        "measures": {m.name: _at_end(m, len(names), numbers) for m, numbers, _, is_final, _ in forms if is_final},
+        "curves": {m.name: _curve(ruleset, m, numbers) for m, numbers, is_curve, _, _ in forms if is_curve},
+        "tables": {m.name: _table(ruleset, m, numbers) for m, numbers, _, _, is_table in forms if is_table},
     }
 
 
 Numbers = dict[int, dict[tuple[int, Of], Spread]]
-"""What one measure came to: by the kind of the sums, what they are of."""
+"""Spreads of one measure, by kind of total, then by round (or winners) and subject."""
 
 
 def _by_measure(totals: Totals) -> defaultdict[str, Numbers]:
-    found: defaultdict[str, Numbers] = defaultdict(lambda: {CURVE: {}, FINAL: {}, TABLE: {}, MET: {}})
+    by_measure: defaultdict[str, Numbers] = defaultdict(lambda: {CURVE: {}, FINAL: {}, TABLE: {}, MET: {}})
     for (kind, name, round_, of), spread in totals.numbers.items():
-        found[name][kind][round_, of] = spread
-    return found
+        by_measure[name][kind][round_, of] = spread
+    return by_measure
 
 
 def seat_names(bots: Sequence[str], places: Iterable[tuple[int, ...]]) -> list[str]:
-    """Return the name of each seat's player: the bots, then seats that the rules play."""
-    beside = next((each[len(bots) :] for each in places if each), ())
+    """Return the name of each seat's player: the bots, then `rules` for each seat that the rules play."""
+    beside = next((game[len(bots) :] for game in places if game), ())
     return [*bots, *("rules" for place in beside if place)]
 
 
@@ -170,77 +168,76 @@ def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
     }
 
 
-def _at_end(measure: Measure, seats: int, found: Numbers) -> SpreadData | list[SpreadData]:
-    """One spread as games end, or one for each seat."""
-    ends, none = found[FINAL], Spread()
+def _at_end(measure: Measure, seats: int, numbers: Numbers) -> SpreadData | list[SpreadData]:
+    """Return the spread of final values, or a list with one for each seat."""
+    ends, empty = numbers[FINAL], Spread()
     if measure.seat is None:
-        return ends.get((0, ()), none).told()
-    return [ends.get((0, (seat,)), none).told() for seat in range(seats)]
+        return ends.get((0, ()), empty).as_data()
+    return [ends.get((0, (seat,)), empty).as_data() for seat in range(seats)]
 
 
-def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[Curve]:
-    """For each thing its mean in each round, over the games that come so far."""
+def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
+    """Return the mean of each subject in each round, over the games that reach it."""
     rounds: dict[Of, dict[int, Spread]] = {}
-    for (number, of), spread in found[CURVE].items():
+    for (round_, of), spread in numbers[CURVE].items():
         if spread.count:
-            rounds.setdefault(of, {})[number] = spread
+            rounds.setdefault(of, {})[round_] = spread
     return [
         {
             **_about(ruleset, measure.keys, of),
             "rounds": [
-                {"round": number, "games": spread.count, "mean": spread.mean or 0.0}
-                for number, spread in sorted(rounds[of].items())
+                {"round": round_, "games": spread.count, "mean": spread.mean or 0.0}
+                for round_, spread in sorted(rounds[of].items())
             ],
         }
         for of in in_order(rounds)
     ]
 
 
-def _table(ruleset: Rules, measure: Measure, found: Numbers) -> list[Thing]:
-    """For each thing that an event was about how often it was met, in how many games, its numbers, and the share of the
-    win of its seats."""
+def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
+    """Return, for each subject of an event, its occurrences, games, values, and the share of wins of its seats."""
     own = measure.seat
     keys = [key for place, key in enumerate(measure.keys) if place != own]
     games: Counter[Of] = Counter()
-    for (_, of), met in found[MET].items():
-        games[_other(own, of)] += met.times
+    for (_, of), met in numbers[MET].items():
+        games[_without_seat(own, of)] += met.times
     spreads: defaultdict[Of, Spread] = defaultdict(Spread)
     shares: defaultdict[Of, list[tuple[Fraction, int]]] = defaultdict(list)
-    for (winners, of), spread in found[TABLE].items():
-        spreads[_other(own, of)] += spread
+    for (winners, of), spread in numbers[TABLE].items():
+        spreads[_without_seat(own, of)] += spread
         if own is not None and winners:
             won = of[own] is not None and winners >> of[own] & 1
-            shares[_other(own, of)].append((Fraction(won / winners.bit_count()), spread.times))
+            shares[_without_seat(own, of)].append((Fraction(won / winners.bit_count()), spread.times))
     return [
         {
             **_about(ruleset, keys, of),
             "times": spreads[of].times,
             "games": games[of],
-            **spreads[of].told(),
+            **spreads[of].as_data(),
             "share": _share(shares[of]),
         }
         for of in in_order(spreads)
     ]
 
 
-def _other(seat: int | None, of: Of) -> Of:
-    """The thing without the seat that it was of."""
+def _without_seat(seat: int | None, of: Of) -> Of:
+    """Return the subject without its seat."""
     return of if seat is None else (*of[:seat], *of[seat + 1 :])
 
 
 def _share(shares: Sequence[tuple[Fraction, int]]) -> float | None:
-    """The exact mean, rounded once, as of all of them one after another."""
-    times = sum(each for _, each in shares)
-    return _rounded(float(sum(share * each for share, each in shares)) / times) if times else None
+    """Return the mean, computed exactly and rounded once, so that it does not depend on the order."""
+    times = sum(count for _, count in shares)
+    return _rounded(float(sum(share * count for share, count in shares)) / times) if times else None
 
 
 def together(tables: Mapping[str, Sequence[Thing]]) -> list[list[str]]:
-    """The tables that are about the same things, by their names."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Group the names of tables that are about the same kind of subject."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     for name, things in tables.items():
         if things:
-            found.setdefault(tuple(things[0]["of"]), []).append(name)
-    return list(found.values())
+            groups.setdefault(tuple(things[0]["of"]), []).append(name)
+    return list(groups.values())
 
 
 def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
@@ -256,7 +253,7 @@ def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
 
 
 def in_order(things: Iterable[Of]) -> list[Of]:
-    """Numbers by size, words by the alphabet, nothing before all."""
+    """Sort subjects: none first, then numbers, then words."""
     return sorted(
         things,
         key=lambda of: tuple((isinstance(part, str), part is not None, 0 if part is None else part) for part in of),

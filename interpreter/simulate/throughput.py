@@ -1,10 +1,9 @@
-"""Throughput of a ruleset: games and decisions a second, and the cost of copies, undo, set-up and loading.
+"""Throughput of a ruleset: games and decisions per second, and the cost of copies, undo, set-up and loading.
 
-Games are played by one policy on all seats, in two loops: the package's own, which reads options as codes, and one over
-:attr:`Game.decision` and :meth:`Game.apply`. Both keep all records. Python's search for cycles of objects is off
-meanwhile: states and logs have none, and looking costs more than the game. Seconds are those of the processor, so that
-others on the machine count little; what is too short for its clock is the median of many. Several samples, taken in
-turn, are left to the caller.
+One policy plays all seats, in two loops: the package's own, which reads options as codes, and one over
+:attr:`Game.decision` and :meth:`Game.apply`. Both keep the full log. Python's cyclic garbage collector is off during
+measurements: states and logs have no cycles, and it takes longer than the game. Times are CPU time, so that other
+processes hardly matter; times too short for its clock are medians of many. Callers take several samples in turn.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from interpreter.simulate.simulation import WholeGames
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
 POLICY = "bench"
-"""What plays where nothing is said and the family has it."""
+"""Default policy, if the family has it."""
 MOMENT = 6
-"""Copies, undo and digests are measured in this round, or in the middle of a game that does not come so far."""
+"""Round in which clone, undo and digest are measured; shorter games are measured halfway."""
 MOMENTS, AT_ONCE = 30, 30
 UNDOS = 300
 SET_UPS = 50
 COUNTED = 30
-"""So many games tell how long a game is."""
+"""Number of games for the mean length of a game."""
 TURNS = 60_000
 
 FRESH = """
@@ -61,7 +60,7 @@ print(spent, held(ruleset, players, sys.argv[3], settings))
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Throughput measured in so many seconds. ``repeated``: decisions that the plain form had to do again."""
+    """Throughput in CPU seconds. ``repeated`` counts decisions that the plain form had to redo."""
 
     games: int
     decisions: int
@@ -80,18 +79,17 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One measurement of everything: figures by name (:data:`interpreter.simulate.baseline.FIGURES`), and how fast the
-    machine was then."""
+    """One measurement of all figures (:data:`interpreter.simulate.baseline.FIGURES`), and the speed of the machine."""
 
     figures: dict[str, float]
     calibration: float
 
 
 class Subject:
-    """A ruleset with so many players and one policy on all seats, ready to be measured.
+    """A ruleset with a number of players and one policy on all seats, ready to be measured.
 
-    ``name`` is what it is loaded by, ``overlays`` what lies on it, ``policy`` what plays. ``ValueError`` for players or
-    settings that the ruleset does not allow, or an unknown policy.
+    Loads the ruleset ``name`` with ``overlays`` unless ``ruleset`` is given. Raises :class:`ValueError` for an invalid
+    number of players, invalid settings or an unknown policy.
     """
 
     def __init__(
@@ -113,12 +111,12 @@ class Subject:
         self.policy = (POLICY if POLICY in known else RANDOM) if policy is None else policy
         self.whole = WholeGames(self.ruleset, self.bots)
         self._package_seed, self._applied_seeds = 0, count()
-        """A run of a loop goes on with the games that come after those of its last one: a few games may well be longer
-        than most, and would be in all of its runs."""
+        """Next seeds. Each run of a loop plays new games, so that a few unusually long games do not affect every
+        run."""
 
     @property
     def title(self) -> str:
-        """Return the title of a measurement: the ruleset with its additions and settings."""
+        """Return the title of a measurement: the ruleset with its overlays and settings."""
         added = [*self.overlays, *(f"{name}={value}" for name, value in self.settings.items())]
         return f"{self.ruleset.id} with {', '.join(added)}" if added else self.ruleset.id
 
@@ -127,8 +125,8 @@ class Subject:
         return bots_of(self.policy, self.ruleset, self.players)
 
     def sample(self, seconds: float) -> Sample:
-        """Everything once; each of the two loops for so long."""
-        moments = self.moments()  # the first game is played in the loop that tells best what is wrong
+        """Measure all figures once, each of the two loops for ``seconds``."""
+        moments = self.moments()  # first, because this loop reports errors best
         free, rounds = self.lengths
         before = calibration()
         own, applied = self.package(seconds), self.applied(seconds)
@@ -149,11 +147,11 @@ class Subject:
     # --- the two loops
 
     def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
-        """Whole games in the package's loop."""
+        """Measure the package's loop."""
         decisions: list[int] = []
         rounds: list[int] = []
         again, spent = 0, 0.0
-        with _alone():
+        with _without_gc():
             start = clock()
             while spent < seconds or not rounds:
                 size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
@@ -164,20 +162,20 @@ class Subject:
         return Speed(len(rounds), sum(decisions), sum(rounds), spent, again)
 
     def _whole(self, seeds: Sequence[int]) -> tuple[list[int], list[int], bool]:
-        """The decisions and rounds of the next games, and whether the plain form had to play."""
-        found = self.whole.games(seeds, self.settings, GAMES_ALONE)
-        if found:
-            return found.decisions, found.rounds, False
+        """Play the next games. Return their decisions and rounds, and whether the plain form had to play."""
+        games = self.whole.games(seeds, self.settings, GAMES_ALONE)
+        if games:
+            return games.decisions, games.rounds, False
         row = self.whole.plain_row(seeds[0], self.settings, bool)
         assert row is not None
         return [row.decisions], [row.rounds], True
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
-        """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
+        """Measure the loop over ``decision`` and ``apply``, the public API."""
         machine, bots = self.table.machine, self.bots
         base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
-        with _alone():
+        with _without_gc():
             before, start = machine.bailouts, clock()
             while (spent := clock() - start) < seconds or not games:
                 seed = next(self._applied_seeds)
@@ -195,7 +193,7 @@ class Subject:
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
-        """Decisions with more than one option and rounds, in the mean of some games: the same on every machine."""
+        """Mean number of decisions with more than one option, and of rounds: the same on every machine."""
         free, rounds = 0, []
         for seed in range(COUNTED):
             match = Match(self.ruleset, self.bots, seed, self.settings)
@@ -206,17 +204,17 @@ class Subject:
             rounds.append(state.cells[machine.constants.layout.base["round"]])
         return free / COUNTED, fmean(rounds)
 
-    # --- single things
+    # --- single operations
 
     def moments(self) -> dict[str, float]:
-        """Seconds for a clone, an undo and a digest."""
+        """Measure the seconds of a clone, an undo and a digest."""
         game = self._midway
-        with _alone():
-            return {"clone": _each(game.clone), "undo": _undo(game), "digest": _each(game.digest)}
+        with _without_gc():
+            return {"clone": _median_seconds(game.clone), "undo": _undo(game), "digest": _median_seconds(game.digest)}
 
     @cached_property
     def _midway(self) -> Game:
-        """A game in the round of the moments, with all of its log; the middle of a game that is over before."""
+        """A game in round ``MOMENT`` with its full log, or halfway if it is over before."""
         match = Match(self.ruleset, self.bots, 1, self.settings)
         base = self.table.machine.constants.layout.base["round"]
         while match.game.state.cells[base] < MOMENT and match.step():
@@ -229,14 +227,14 @@ class Subject:
         return half.game
 
     def set_up(self) -> float:
-        """Seconds from a set table to the first decision."""
-        with _alone():
+        """Measure the seconds from a prepared table to the first decision."""
+        with _without_gc():
             begin = partial(self.ruleset.new_game, self.players, settings=self.settings)
             return median(_spent(partial(begin, seed=seed)) for seed in range(SET_UPS))
 
     def fresh(self) -> tuple[float, float]:
-        """In a fresh process: seconds to import the package and load the ruleset from its files, and bytes that a game
-        takes.
+        """Measure, in a new process without cache, the seconds to import the package and load the ruleset, and the
+        bytes of a game.
         """
         path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
         table = json.dumps([self.players, self.settings])
@@ -254,19 +252,19 @@ def bench(
     seconds: float = 1.0,
     clock: Callable[[], float] = process_time,
 ) -> Speed:
-    """Plays games in the package's loop for so long. ``ValueError`` where the ruleset has no such policy."""
+    """Measure the package's loop for ``seconds``. Raises :class:`ValueError` for an unknown policy."""
     return Subject(ruleset.id, players, policy, ruleset).package(seconds, clock)
 
 
 def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[str, float]:
-    """Microseconds for a clone, an undo and a digest, with the log present."""
-    found = Subject(ruleset.id, players, policy, ruleset).moments()
-    return {name: spent * 1e6 for name, spent in found.items()}
+    """Measure the microseconds of a clone, an undo and a digest, including the log."""
+    seconds = Subject(ruleset.id, players, policy, ruleset).moments()
+    return {name: spent * 1e6 for name, spent in seconds.items()}
 
 
 def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, object] | None = None) -> int:
-    """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
-    is there before: one game is played first."""
+    """Measure the peak memory of a game with its log, in bytes. Plays a game first to exclude what all games of a table
+    share."""
     bots = bots_of(policy, ruleset, players)
     match = Match(ruleset, bots, settings=settings)
     match.game.machine.patience = 0
@@ -281,8 +279,9 @@ def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, obj
 
 
 def calibration(turns: int = TURNS) -> float:
-    """Turns a second of a small loop of Python that does what games do; it must not change. The best of three."""
-    with _alone():
+    """Measure the iterations per second of a small Python loop that resembles a game, best of three. It must never
+    change, or stored reports could not be compared."""
+    with _without_gc():
         return max(turns / _turns(turns) for _ in range(3))
 
 
@@ -306,8 +305,8 @@ def _turned(cell: int, turn: int) -> int:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Inside, nobody looks for cycles of objects."""
+def _without_gc() -> Iterator[None]:
+    """Disable the cyclic garbage collector, after a full collection."""
     gc.collect()
     with no_search():
         yield
@@ -320,13 +319,13 @@ def _spent(do: Callable[[], object], times: int = 1) -> float:
     return (perf_counter() - start) / times
 
 
-def _each(do: Callable[[], object]) -> float:
-    """Seconds of one of many: a median, since others use the machine too."""
+def _median_seconds(do: Callable[[], object]) -> float:
+    """Return the median seconds of an operation, which other processes hardly affect."""
     return median(_spent(do, AT_ONCE) for _ in range(MOMENTS))
 
 
 def _undo(game: Game) -> float:
-    """Seconds of one that follows a choice: only one can be done at once, and what the clock takes is left out."""
+    """Return the median seconds of one undo after a choice, less the overhead of the clock."""
 
     def applied() -> float:
         decision = game.decision

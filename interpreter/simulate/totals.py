@@ -1,6 +1,6 @@
-"""Totals of many games: they can be added, so that games need not be kept.
+"""Totals of many games. Totals can be added, so that games need not be stored.
 
-A module sums up the games that it plays whole; those of the plain form are added one after another.
+A module aggregates the whole games that it plays; games of the plain form are added one by one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalle
 Of = tuple[Value, ...]
 
 AT_ONCE = 0.2
-"""So many seconds the games of one call should take, between which it can be stopped."""
-TOLD = 0.5
-"""After so many seconds totals are given on."""
+"""Target seconds of one call of the module. Between calls, the simulation can be stopped."""
+REPORTED = 0.5
+"""Seconds after which totals are yielded."""
 
 
 class SpreadData(TypedDict):
-    """Numbers of many games, to be written."""
+    """Spread of a number, as plain data."""
 
     mean: float | None
     min: int | None
@@ -37,7 +37,7 @@ class SpreadData(TypedDict):
 
 
 class Spread:
-    """Distribution of a number: occurrences, count, sum, least and greatest."""
+    """Spread of a number: occurrences (``times``), ``count`` of values, their sum, minimum and maximum."""
 
     __slots__ = ("count", "least", "most", "times", "total")
 
@@ -47,7 +47,7 @@ class Spread:
         self.most: int | None = None
 
     def add(self, times: int, count: int, total: int, least: int | None, most: int | None) -> None:
-        """Add occurrences and their numbers."""
+        """Add occurrences and their values."""
         self.times += times
         if count:
             assert least is not None
@@ -65,13 +65,13 @@ class Spread:
     def mean(self) -> float | None:
         return round(self.total / self.count, 4) if self.count else None
 
-    def told(self) -> SpreadData:
+    def as_data(self) -> SpreadData:
         return {"mean": self.mean, "min": self.least, "max": self.most}
 
 
 class Totals:
-    """Totals of games. ``places`` counts how they ended, ``keys`` are the sums of what ranked seats, by seat and place
-    of the key, ``numbers`` what measures took."""
+    """Totals of games. ``places`` counts the final rankings, ``keys`` are the sums of the ranking keys by seat and
+    index of the key, ``numbers`` the spreads of measures."""
 
     def __init__(self) -> None:
         self.games = self.decisions = self.free = 0
@@ -94,13 +94,13 @@ class Totals:
         return self
 
     def _of(self, head: Head) -> Spread:
-        found = self.numbers.get(head)
-        if found is None:
-            found = self.numbers[head] = Spread()
-        return found
+        spread = self.numbers.get(head)
+        if spread is None:
+            spread = self.numbers[head] = Spread()
+        return spread
 
     def add_games(self, games: Games, reading: Facts, seconds: float) -> None:
-        """Games that a module has summed up."""
+        """Add games that a module has aggregated."""
         self.games += len(games)
         self.decisions += sum(games.decisions)
         self.free += sum(games.free)
@@ -114,7 +114,7 @@ class Totals:
             self._of(reading.head(key)).add(times, count, total, least, most)
 
     def add(self, measures: Sequence[Measure], row: Row) -> None:
-        """One game."""
+        """Add one game."""
         self.games += 1
         self.decisions += row.decisions
         self.free += row.free
@@ -129,7 +129,7 @@ class Totals:
             self.add_taken(measure, row)
 
     def add_taken(self, measure: Measure, row: Row) -> None:
-        """Add the values of one measure in one game."""
+        """Add the values of one measure of one game."""
         is_curve, is_final, is_table = wanted(measure)
         name, numbers = measure.name, row.taken.get(measure.name, ())
         if is_curve:
@@ -153,29 +153,30 @@ class Totals:
 
 
 def _unowned(measure: Measure, of: Of) -> Of:
-    """The thing with nobody in the place of its seat."""
+    """Return the subject with None in place of its seat."""
     seat = measure.seat
     return of if seat is None else (*of[:seat], None, *of[seat + 1 :])
 
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
-    """Return the value of each subject in each round: the last, or the sum."""
-    found: dict[tuple[Of, int], int | None] = {}
-    for each in taken:
-        found[each.of, each.round] = _with(measure, found.get((each.of, each.round)), each.value)
-    return found
+    """Return the value of each subject in each round: the last one, or the sum if the measure sums."""
+    values: dict[tuple[Of, int], int | None] = {}
+    for number in taken:
+        key = number.of, number.round
+        values[key] = _with(measure, values.get(key), number.value)
+    return values
 
 
 def final(measure: Measure, row: Row) -> dict[Of, int | None]:
-    """A measure as a game ends: by its keys, what was taken last; where it sums, all that was taken together."""
-    found: dict[Of, int | None] = {}
+    """Return the final value of each subject: the last one, or the sum if the measure sums."""
+    values: dict[Of, int | None] = {}
     for taken in row.taken.get(measure.name, ()):
-        found[taken.of] = _with(measure, found.get(taken.of), taken.value)
-    return found
+        values[taken.of] = _with(measure, values.get(taken.of), taken.value)
+    return values
 
 
 def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
-    """Return a new value of a measure: the sum, or the number itself."""
+    """Return the new value of a measure: the sum if it sums, else the value itself."""
     if measure.sums and before is not None:
         return before + (value or 0)
     return value
@@ -187,10 +188,12 @@ def totalled(
     settings: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[Totals]:
-    """Plays a game for each seed, until it is to be ``stopped``, and gives totals of some games at a time. They come in
-    order; where a rule fails, the totals of the games before come first."""
+    """Play a game for each seed until ``stopped`` returns True, and yield totals of several games at a time, in order.
+
+    Raises :class:`RuleFailure` if a rule fails, after yielding the totals of the games before.
+    """
     measures = whole.ruleset.model.measures
-    totals, done, size, told = Totals(), 0, 1, monotonic()
+    totals, done, size, reported = Totals(), 0, 1, monotonic()
     while done < len(seeds) and not stopped():
         start = process_time()
         games = whole.games(seeds[done : done + size], settings, SUMMED, len(seeds) - done)
@@ -215,8 +218,8 @@ def totalled(
                 break
             done += 1
             totals.add(measures, row)
-        if monotonic() - told > TOLD:
+        if monotonic() - reported > REPORTED:
             yield totals
-            totals, told = Totals(), monotonic()
+            totals, reported = Totals(), monotonic()
     if totals.games:
         yield totals

@@ -1,7 +1,7 @@
-"""Weights of a policy, improved by games: CMA-ES proposes them, games against the policy as it is judge them.
+"""Tuning of a policy's weights: CMA-ES proposes weights, games against the current policy evaluate them.
 
-All proposals of a generation play the same seeds on the same seats, so they are compared game by game. What comes out
-is judged once more with seeds that the search has not seen.
+All proposals of a generation play the same seeds on the same seats, so they are compared game by game. The result is
+evaluated with seeds that the search has not used.
 """
 
 from __future__ import annotations
@@ -21,24 +21,34 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.confidence import mean_interval
 from interpreter.simulate.simulation import Row, WholeGames, played
 
-__all__ = ["Found", "Generation", "Judgement", "Question", "TuneUnavailable", "asked", "diff_of", "judged", "tuned"]
+__all__ = [
+    "Generation",
+    "Judgement",
+    "Question",
+    "TuneUnavailable",
+    "TunedWeights",
+    "diff_of",
+    "judged",
+    "tuned",
+    "win_shares",
+]
 
 SPREAD = 0.3
-"""By so much of its size does a weight vary at first."""
+"""Initial standard deviation of a weight, relative to its size."""
 LEAST = 1.0
-"""No weight varies by less at first."""
+"""Smallest initial standard deviation of a weight."""
 APART = 1_000_000
-"""The seeds with which the outcome is judged begin so far behind those of the search."""
+"""Offset of the evaluation seeds from the seeds of the search."""
 
 
 class TuneUnavailable(Exception):
-    """Nothing can be tuned here; says what is missing."""
+    """Tuning is not available. The message names what is missing."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is tuned: a policy of a ruleset, for so many players. ``others`` are who has the other seats: names with
-    commas between, dealt to them in turn."""
+    """Subject of tuning: a policy of a ruleset for a number of players. ``others`` are the opponents, comma-separated
+    names that are dealt to the other seats in turn."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -50,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Generation:
-    """What a generation of the search came to: the best share of the win, that of its mean, and the best weights."""
+    """Result of a generation: the best and the mean share of wins, and the best weights."""
 
     number: int
     best: float
@@ -60,7 +70,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Shares of the win before and after, with 95 % intervals, and the interval of their difference, game by game."""
+    """Shares of wins before and after, and their difference game by game, each with its 95 % interval."""
 
     games: int
     before: tuple[float, float, float]
@@ -69,13 +79,13 @@ class Judgement:
 
     @property
     def is_better(self) -> bool:
-        """Whether all of the interval of the difference is above 0."""
+        """Return whether the whole interval of the difference is above 0."""
         return self.difference[1] > 0
 
 
 @dataclass(frozen=True)
-class Found:
-    """The weights before and after the search."""
+class TunedWeights:
+    """Weights before and after the search."""
 
     before: dict[str, int]
     after: dict[str, int]
@@ -89,15 +99,15 @@ def _ruleset(question: Question) -> Ruleset:
     return load(question.ruleset, question.overlays).for_players(question.players)
 
 
-def asked(question: Question, weights: Mapping[str, int], seeds: Sequence[int]) -> list[float]:
-    """What the policy with these weights has of the win in each game: each seed is played once on every seat.
+def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[int]) -> list[float]:
+    """Return the policy's share of the win with these weights in each game. Each seed is played once on every seat.
 
-    Each proposal has a table of its own: a module holds few policies, and these would be kept for nothing. With weights
-    that make a rule fail, as where something is divided by one, all games are lost.
+    Each proposal gets its own table: a module holds few policies, and these are used only once. Weights that make a
+    rule fail, such as a division by zero, lose all games.
     """
     ruleset = replace(_ruleset(question), _tables={}, _looked_at=None)
     spec = ":".join([question.policy, *(f"{name}={value}" for name, value in weights.items())])
-    found: list[float] = []
+    shares: list[float] = []
     for seat in range(question.players):
         others = question.others.split(",")
         names = [others[number % len(others)] for number in range(question.players - 1)]
@@ -105,10 +115,10 @@ def asked(question: Question, weights: Mapping[str, int], seeds: Sequence[int]) 
         bots = bots_of(",".join(names), ruleset, question.players)
         rows: Iterator[Row] = played(ruleset, bots, seeds, dict(question.settings), whole=WholeGames(ruleset, bots))
         try:
-            found += [row.share(seat) for row in rows]
+            shares += [row.share(seat) for row in rows]
         except RuleFailure:
             return [0.0] * (question.players * len(seeds))
-    return found
+    return shares
 
 
 def _summary(values: Sequence[float]) -> tuple[float, float, float]:
@@ -117,13 +127,13 @@ def _summary(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def judged(
-    question: Question, found: Found, seeds: Sequence[int], at_once: Callable[..., list[list[float]]]
+    question: Question, weights: TunedWeights, seeds: Sequence[int], at_once: Callable[..., list[list[float]]]
 ) -> Judgement:
-    """Plays the weights before and after with the same seeds."""
-    before, after = at_once([(found.before, seeds), (found.after, seeds)])
+    """Play the weights before and after with the same seeds."""
+    before, after = at_once([(weights.before, seeds), (weights.after, seeds)])
     size = question.players
     pairs = [
-        # the games of one seed hang together: its mean is one number
+        # the games of one seed are not independent: use their mean
         [sum(values[place :: len(seeds)]) / size for place in range(len(seeds))]
         for values in (before, after)
     ]
@@ -142,11 +152,11 @@ def tuned(
     games: int,
     generations: int,
     population: int,
-    told: Callable[[Generation], object],
+    report: Callable[[Generation], object],
     stopped: Callable[[], bool] = bool,
-) -> Found:
-    """Looks for better weights, generation by generation. ``at_once`` plays proposals with seeds; ``games`` is how many
-    seeds each plays. :class:`TuneUnavailable` without ``cma``."""
+) -> TunedWeights:
+    """Search for better weights. ``at_once`` plays proposals with seeds; each proposal plays ``games`` seeds.
+    ``report`` is called after each generation. Raises :class:`TuneUnavailable` without ``cma``."""
     try:
         import cma
     except ImportError:
@@ -155,7 +165,7 @@ def tuned(
     names = list(weights)
     scales = [max(LEAST, SPREAD * abs(weights[name])) for name in names]
     start = [weights[name] / scale for name, scale in zip(names, scales, strict=True)]
-    padded = start + [0.0] * (len(start) == 1)  # CMA-ES wants two dimensions; the second one changes nothing
+    padded = start + [0.0] * (len(start) == 1)  # CMA-ES needs two dimensions; the second one has no effect
     options = {"popsize": population, "seed": (seed % (2**31 - 2)) + 1, "verbose": -9, "maxiter": generations}
     search = cma.CMAEvolutionStrategy(padded, 1.0, options)
 
@@ -168,24 +178,24 @@ def tuned(
         points = search.ask()
         seeds = range(seed + number * games, seed + (number + 1) * games)
         proposals = [rounded(point) for point in points]
-        shares = [sum(each) / len(each) for each in at_once([(proposal, seeds) for proposal in proposals])]
+        shares = [sum(wins) / len(wins) for wins in at_once([(proposal, seeds) for proposal in proposals])]
         search.tell(points, [-share for share in shares])
         best = max(range(len(shares)), key=shares.__getitem__)
-        told(Generation(number + 1, shares[best], sum(shares) / len(shares), proposals[best]))
-    return Found(dict(weights), rounded(search.result.xfavorite))
+        report(Generation(number + 1, shares[best], sum(shares) / len(shares), proposals[best]))
+    return TunedWeights(dict(weights), rounded(search.result.xfavorite))
 
 
 def _whole(value: float, before: int) -> int:
-    """A weight as files hold it: a whole number, and none below 0 where there was none."""
-    found = round(value)
-    return max(0, found) if before >= 0 else found
+    """Round a weight to an integer; not below 0 unless it was before."""
+    rounded = round(value)
+    return max(0, rounded) if before >= 0 else rounded
 
 
 # --- the file
 
 
-def diff_of(path: Path, found: Found) -> tuple[str, str]:
-    """The text of a policies file with other weights, and what changes as a unified diff."""
+def diff_of(path: Path, weights: TunedWeights) -> tuple[str, str]:
+    """Return the text of a policies file with the new weights, and the unified diff."""
     text = path.read_text(encoding="utf-8")
     lines, inside = text.splitlines(keepends=True), False
     for number, line in enumerate(lines):
@@ -193,8 +203,8 @@ def diff_of(path: Path, found: Found) -> tuple[str, str]:
             inside = line.startswith("weights:")
             continue
         entry = re.match(r"(\s+)(\w+)(:\s+)(-?\d+)(\s*)(.*)", line, re.DOTALL)
-        if inside and entry and entry[2] in found.after:
-            value = str(found.after[entry[2]])
+        if inside and entry and entry[2] in weights.after:
+            value = str(weights.after[entry[2]])
             space = entry[5] if not entry[6].startswith("#") else " " * max(1, len(entry[4] + entry[5]) - len(value))
             lines[number] = f"{entry[1]}{entry[2]}{entry[3]}{value}{space}{entry[6]}"
     after = "".join(lines)
@@ -204,17 +214,17 @@ def diff_of(path: Path, found: Found) -> tuple[str, str]:
     )
 
 
-def in_turn(question: Question, wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
-    """Plays proposals in this process."""
-    return [asked(question, weights, seeds) for weights, seeds in wanted]
+def in_turn(question: Question, proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
+    """Play proposals in this process."""
+    return [win_shares(question, weights, seeds) for weights, seeds in proposals]
 
 
 def by_workers(
-    executor: Executor, question: Question, wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]
+    executor: Executor, question: Question, proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]
 ) -> list[list[float]]:
-    """Plays proposals by the workers of an executor, in parts of each one's seeds."""
-    return list(executor.map(partial(_one, question), wanted))
+    """Play proposals with the workers of an executor, one proposal per task."""
+    return list(executor.map(partial(_one, question), proposals))
 
 
-def _one(question: Question, wanted: tuple[Mapping[str, int], Sequence[int]]) -> list[float]:
-    return asked(question, *wanted)
+def _one(question: Question, proposal: tuple[Mapping[str, int], Sequence[int]]) -> list[float]:
+    return win_shares(question, *proposal)

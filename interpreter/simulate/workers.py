@@ -1,8 +1,8 @@
-"""Many games at once: parts of the work are done by workers, and rows come back in any order.
+"""Parallel simulation: workers play batches of games, and rows return in any order.
 
-A worker is anything that a :class:`concurrent.futures.Executor` gives work to: here processes of this machine, in
-:mod:`interpreter.simulate.cluster` those of others. Each loads the ruleset once, from the cache where there is one.
-What a game is depends on its seed alone; so who plays it, and together with which others, changes nothing.
+Any :class:`concurrent.futures.Executor` provides workers: local processes here, other machines in
+:mod:`interpreter.simulate.cluster`. Each loads the ruleset once, from the cache if possible. A game depends on its seed
+alone, so its worker and batch do not affect it.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ __all__ = [
 
 R = TypeVar("R")
 Work = Callable[[Sequence[int], Callable[[], bool]], Iterator[R]]
-"""Makes a row for each seed, one after another, until it is to stop; or totals of some seeds, in their order."""
+"""Yields a row for each seed, or totals of several seeds in order, until its second argument returns True."""
 
 AT_ONCE = 0.5
-"""So many seconds a part of the work should take: what is still out when somebody stops is lost."""
+"""Target seconds of a batch. Batches in progress are lost when the simulation is stopped."""
 MOST = 5_000
-"""So many games a part has at most."""
+"""Largest number of games in a batch."""
 BEGINS = 3.0
-"""So many seconds pass until processes have begun and know what to do: work that takes no longer is done alone."""
+"""Seconds until processes have started and are ready. Work that takes no longer is done without them."""
 ATTEMPTS = 5
-"""So often a part is given out whose worker was lost."""
+"""Largest number of attempts to play a batch whose worker is lost."""
 
 
 class WorkersLost(Exception):
-    """Workers ended, or cannot play what they should; says why."""
+    """Workers ended or cannot play the games. The message says why."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Job description for workers. ``digest`` is that of the ruleset: theirs must be the same."""
+    """Job for workers. ``digest`` is the digest of the ruleset, which must equal the worker's."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -85,14 +85,15 @@ class Batch(Generic[R]):
 
     @property
     def size(self) -> int:
-        """So many games are played in the time that a part of the work should take; 0 where that is not known."""
+        """Return the number of games for the target time of a batch; 0 if unknown."""
         return max(1, min(MOST, int(AT_ONCE * self.games / max(self.seconds, 1e-6)))) if self.games else 0
 
 
 @dataclass(frozen=True)
 class Crew:
-    """Workers: who gives them work, how many can play at a time, how they are told to stop, and which errors say that
-    one of them was lost with its work, which another one can do. ``helped``: whoever gives out the work plays, too."""
+    """Workers. ``slots`` returns the number of batches they play at a time, ``stop`` tells them to stop, and ``lost``
+    are the exceptions raised for a lost worker, whose batch another one can play. With ``helped``, the coordinating
+    process plays too."""
 
     executor: Executor
     slots: Callable[[], int]
@@ -111,7 +112,7 @@ def cores() -> int:
 # --- a worker
 
 _stopped = False
-_one_at_a_time = Lock()  # the games of a table share it; a worker of a cluster may have several threads
+_one_at_a_time = Lock()  # games of a table share it, and a cluster worker may have several threads
 
 
 @lru_cache(maxsize=4)
@@ -119,19 +120,19 @@ def _ready(plan: Plan) -> WholeGames:
     try:
         ruleset = load(plan.ruleset, plan.overlays).for_players(plan.players)
         if ruleset.digest != plan.digest:
-            raise WorkersLost(f"a worker has another `{ruleset.id}` than this machine: its rules differ")
+            raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
         return WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True))
     except RulesetError as error:
         raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
 
 
 def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row]:
-    """Plays these games, in a worker."""
+    """Play these games in a worker and return their rows."""
     return batch_of(lambda: _playing(_ready(plan), plan), seeds)
 
 
 def sum_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Totals]:
-    """The same; what comes back is what they come to."""
+    """Play these games in a worker and return their totals."""
     return batch_of(lambda: _summing(_ready(plan), plan), seeds)
 
 
@@ -150,7 +151,7 @@ def _games(row: object) -> int:
 
 
 def batch_of(ready: Callable[[], Work[R]], seeds: Sequence[int]) -> Batch[R]:
-    """Does the work for these seeds, in a worker that makes itself ready for it."""
+    """Do the work for these seeds in a worker. ``ready`` prepares it."""
     with _one_at_a_time:
         return _batch(ready(), seeds, lambda: _stopped)
 
@@ -160,27 +161,27 @@ def _batch(work: Work[R], seeds: Sequence[int], stopped: Callable[[], bool]) -> 
     start, failed = monotonic(), False
     try:
         rows.extend(work(seeds, stopped))
-    except RuleFailure:  # the failure itself knows files; whoever asked plays the game again and has it
+    except RuleFailure:  # it refers to files; the coordinator replays the game to get it
         failed = True
     games = sum(map(_games, rows))
     return Batch(rows, games, monotonic() - start, seeds[games] if failed else None)
 
 
-def _begin(stop: Event) -> None:
-    """A process begins: whoever presses Ctrl-C means the one that gives out work, and that one tells the others."""
+def _initialise(stop: Event) -> None:
+    """Initialise a process: ignore Ctrl-C, which is for the coordinating process, and wait for its stop event."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_heed, args=(stop,), daemon=True).start()
+    Thread(target=_wait_for_stop, args=(stop,), daemon=True).start()
 
 
-def _heed(stop: Event) -> None:
+def _wait_for_stop(stop: Event) -> None:
     global _stopped
     stop.wait()
     _stopped = True
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """A process that is begun inside does not hear Ctrl-C, not even before it can say that it will not heed it."""
+def _interrupt_blocked() -> Iterator[None]:
+    """Block Ctrl-C for processes started inside, until they ignore it themselves."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -193,14 +194,14 @@ def _unheard() -> Iterator[None]:
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Crew]:
-    """So many processes of this machine, of which this is one."""
-    context = get_context("spawn")  # the same on every system, and sure beside threads
+    """Provide ``jobs`` local processes, including this one."""
+    context = get_context("spawn")  # the same on every system, and safe with threads
     stop = context.Event()
     others = max(1, jobs - 1)
-    with ProcessPoolExecutor(others, context, _begin, (stop,)) as executor:
-        with _unheard():
+    with ProcessPoolExecutor(others, context, _initialise, (stop,)) as executor:
+        with _interrupt_blocked():
             for _ in range(others):
-                executor.submit(cores)  # any work begins a process
+                executor.submit(cores)  # any task starts a process
         try:
             yield Crew(executor, lambda: others, stop.set, helped=True)
         finally:
@@ -208,7 +209,7 @@ def processes(jobs: int) -> Iterator[Crew]:
             executor.shutdown(wait=True, cancel_futures=True)
 
 
-# --- who gives out work
+# --- coordination
 
 
 def simulated(
@@ -219,7 +220,7 @@ def simulated(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Row]]:
-    """All games of a plan, shared out as :func:`shared` says."""
+    """Play all games of a plan, distributed by :func:`shared`, and yield their rows."""
     here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)
 
@@ -232,7 +233,7 @@ def summed(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Totals]]:
-    """Yield sums of several results at a time."""
+    """Play all games of a plan, distributed by :func:`shared`, and yield totals of several games at a time."""
     here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(sum_batch, plan), seeds, crew, alone, stopped)
 
@@ -245,10 +246,11 @@ def shared(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[R]]:
-    """The rows of all seeds, some at a time, in any order. For so many seconds they are made ``here``, alone; what then
-    is left, where it is much, is made ``there`` by a crew. Without one, all are made here.
+    """Yield the rows of all seeds, several at a time, in any order.
 
-    Raises :class:`RuleFailure` as a game does, and :class:`WorkersLost`.
+    The first ``alone`` seconds of work are done ``here``, in this process; if enough is left then, the crew does the
+    rest ``there``. Without a crew, all work is done here. Raises :class:`RuleFailure` if a rule fails, and
+    :class:`WorkersLost`.
     """
     start, done = monotonic(), 0
     if crew is None or alone:
@@ -264,7 +266,7 @@ def shared(
         for batch in batches(there, seeds[done:], workers, stopped, here if workers.helped else None):
             yield batch.rows
             if batch.failed is not None:
-                list(here([batch.failed], stopped))  # fails here as it did there, and can say where
+                list(here([batch.failed], stopped))  # fails here too, with its position
                 raise WorkersLost(f"a rule failed in the game with seed {batch.failed}, but not on this machine")
 
 
@@ -275,37 +277,41 @@ def batches(
     stopped: Callable[[], bool] = bool,
     here: Work[R] | None = None,
 ) -> Iterator[Batch[R]]:
-    """All games, in batches as they come back, and of what is made ``here`` meanwhile. Once it is to be ``stopped``, no
-    more are begun, and what workers have by then still comes. Raises :class:`WorkersLost`."""
-    given, end, size, stopping = 0, len(seeds), 1, False
-    out: dict[Future[Batch[R]], tuple[tuple[int, ...], int]] = {}
+    """Yield all batches as workers return them, and those played ``here`` meanwhile. After ``stopped`` returns True, no
+    batch is started, but running ones are still yielded. Raises :class:`WorkersLost`."""
+    next_seed, end, size, stopping = 0, len(seeds), 1, False
+    pending: dict[Future[Batch[R]], tuple[tuple[int, ...], int]] = {}
 
     def next_part(size: int) -> tuple[int, ...]:
-        nonlocal given
-        share = max(1, (end - given) // (2 * (crew.slots() + (here is not None))))
-        part = tuple(seeds[given : min(given + min(size, share), end)])
-        given += len(part)
+        nonlocal next_seed
+        share = max(1, (end - next_seed) // (2 * (crew.slots() + (here is not None))))
+        part = tuple(seeds[next_seed : min(next_seed + min(size, share), end)])
+        next_seed += len(part)
         return part
 
-    def give(part: tuple[int, ...], attempt: int) -> None:
-        out[crew.executor.submit(there, part)] = part, attempt
+    def submit(part: tuple[int, ...], attempt: int) -> None:
+        pending[crew.executor.submit(there, part)] = part, attempt
 
     try:
-        while given < end or out:
+        while next_seed < end or pending:
             if not stopping and stopped():
-                stopping, end = True, given
+                stopping, end = True, next_seed
                 crew.stop()
-                for future in [future for future in out if future.cancel()]:
-                    del out[future]
-            while given < end and len(out) < 2 * crew.slots():
-                give(next_part(size), 1)
-            if here is not None and given < end:
-                batch = _batch(here, next_part(max(1, size // 4)), stopped)  # others wait for what is left meanwhile
+                for future in [future for future in pending if future.cancel()]:
+                    del pending[future]
+            while next_seed < end and len(pending) < 2 * crew.slots():
+                submit(next_part(size), 1)
+            if here is not None and next_seed < end:
+                batch = _batch(
+                    here, next_part(max(1, size // 4)), stopped
+                )  # small, as workers wait for new batches meanwhile
                 yield batch
                 size = batch.size or size
-            back = wait(out, timeout=0.0 if here is not None and given < end else 0.2, return_when=FIRST_COMPLETED).done
-            for future in sorted(back, key=lambda future: out[future]):
-                part, attempt = out.pop(future)
+            done = wait(
+                pending, timeout=0.0 if here is not None and next_seed < end else 0.2, return_when=FIRST_COMPLETED
+            ).done
+            for future in sorted(done, key=lambda future: pending[future]):
+                part, attempt = pending.pop(future)
                 try:
                     batch = future.result()
                 except crew.lost as error:
@@ -313,9 +319,9 @@ def batches(
                         continue
                     if attempt == ATTEMPTS:
                         raise WorkersLost(f"{attempt} workers were lost with the same games: {error}") from None
-                    give(part, attempt + 1)
+                    submit(part, attempt + 1)
                     continue
                 size = batch.size or size
                 yield batch
     except BrokenExecutor:
-        raise WorkersLost("a worker ended all of a sudden, perhaps for want of memory") from None
+        raise WorkersLost("a worker ended unexpectedly, perhaps out of memory") from None

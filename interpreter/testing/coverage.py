@@ -1,7 +1,7 @@
-"""Coverage: which statements of a rulebook the rules cite, which are waived, and which a scenario proves.
+"""Coverage of a rulebook: statements that rules cite, that are waived, and that a scenario proves.
 
-In go a shelf of rulesets, their statements, waivers and scenarios; out comes a :class:`Coverage`. A statement is proved
-where a rule, table or other thing that cites it can be made wrong so that a scenario that cites it too fails.
+Takes a shelf of rulesets with their statements, waivers and scenarios; returns a :class:`Coverage`. A statement is
+proved if a mutation of something that cites it (a rule, a table) makes a scenario fail that cites it too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ID = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """A statement that needs no rule, and why."""
+    """A statement that needs no rule, with the reason."""
 
     id: str
     reason: str
@@ -50,7 +50,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Coverage of a rulebook by rulesets. ``proved`` is known only where things were made wrong to see it."""
+    """Coverage of a rulebook by rulesets. ``proved`` is None unless mutations were run."""
 
     rulebook: str
     rulesets: tuple[str, ...]
@@ -62,12 +62,12 @@ class Coverage:
 
     @property
     def uncited(self) -> list[Statement]:
-        """Counted statements that nothing cites and that nobody waives."""
+        """Return the counted statements that are neither cited nor waived."""
         return [s for s in self.counted if s.id not in self.cited and s.id not in self.waived]
 
     @property
     def unproved(self) -> list[Statement]:
-        """Counted statements that are cited, but not proved and not waived."""
+        """Return the counted statements that are cited, but neither proved nor waived."""
         proved = self.proved or frozenset()
         return [s for s in self.counted if s.id in self.cited and s.id not in proved and s.id not in self.waived]
 
@@ -76,68 +76,68 @@ class Coverage:
 
 
 def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
-    """All waivers (``waivers.yaml`` in the folder of a family), and what is wrong with the form of their files."""
+    """Return all waivers (``waivers.yaml`` in the folder of a family) and the diagnostics of their files."""
     waivers: list[Waiver] = []
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for id in shelf.ids("waivers"):
-        document, wrong = shelf.read("waivers", id)
-        found.extend(wrong)
+        document, errors = shelf.read("waivers", id)
+        diagnostics.extend(errors)
         if document is None:
             continue
-        found.extend(document.misfits)
+        diagnostics.extend(document.misfits)
         listed = document.root.get("is")
         for item in listed.items if isinstance(listed, Sequence) else ():
             if isinstance(item, Mapping) and (scalar := item.get("id")) is not None:
                 waivers.append(Waiver(word(scalar), word(item.get("reason")), scalar.span))
-    return waivers, found
+    return waivers, diagnostics
 
 
 def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -> list[Diagnostic]:
-    """A waiver is for a component, advice or the screen of a program, or its reason names what it rests on: a gap, or a
-    component that is waived."""
-    found: list[Diagnostic] = []
+    """Check that each waiver is for a component, advice or a program's screen, or that its reason names a gap or a
+    waived component."""
+    diagnostics: list[Diagnostic] = []
     seen: set[str] = set()
     waivers = list(waivers)
     waived = {waiver.id for waiver in waivers}
-    grounds = {id for id, each in statements.items() if each.kind == "gap" or (each.kind in WAIVABLE and id in waived)}
+    grounds = {id for id, s in statements.items() if s.kind == "gap" or (s.kind in WAIVABLE and id in waived)}
     for waiver in waivers:
         statement = statements.get(waiver.id)
         if statement is None:
             message = f"unknown statement `{waiver.id}`{did_you_mean(waiver.id, statements)}"
-            found.append(Diagnostic("E601", message, waiver.span))
+            diagnostics.append(Diagnostic("E601", message, waiver.span))
         elif statement.kind not in WAIVABLE and grounds.isdisjoint(_ID.findall(waiver.reason)):
             message = f"`{waiver.id}` is a {statement.kind}: its reason must name a gap, or a component that is waived"
-            found.append(Diagnostic("E602", message, waiver.span))
+            diagnostics.append(Diagnostic("E602", message, waiver.span))
         if waiver.id in seen:
-            found.append(Diagnostic("E107", f"`{waiver.id}` is waived twice", waiver.span))
+            diagnostics.append(Diagnostic("E107", f"`{waiver.id}` is waived twice", waiver.span))
         seen.add(waiver.id)
-    return found
+    return diagnostics
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
 def is_counted(statement: Statement) -> bool:
-    """Return whether a ruleset is expected to follow a statement: of components, those with a number."""
+    """Return whether a ruleset must implement a statement. Components count if their text has a number."""
     if statement.kind == "component":
         return any(char.isdigit() for char in statement.text)
     return statement.kind in COUNTED
 
 
 def rulebooks_of(
-    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, wanted: str | None = None
+    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, only: str | None = None
 ) -> dict[str, list[Ruleset]]:
-    """The rulebooks that rulesets follow, all where none are named, with the overlays that are taken in; and which do.
+    """Return the rulebooks that rulesets and their overlays follow, each with its rulesets. Default: all rulesets.
 
-    Where a book is wanted, rulesets that cannot follow it are not loaded, and other books are incomplete. A ruleset
-    that has errors raises :class:`RulesetError`.
+    With ``only``, rulesets that cannot follow that book are not loaded, so the lists of other books are
+    incomplete. Raises :class:`RulesetError` for a ruleset with errors.
     """
     from interpreter.testing.suite import suite_of
 
     books: dict[str, list[Ruleset]] = {}
     suite = suite_of(shelf=shelf)
     if rulesets is None:
-        ids = shelf.ids("ruleset") if wanted is None else _can_follow(shelf, wanted)
+        ids = shelf.ids("ruleset") if only is None else _can_follow(shelf, only)
         rulesets = (load(id, shelf=shelf) for id in ids)
     for ruleset in rulesets:
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
@@ -146,19 +146,20 @@ def rulebooks_of(
 
 
 def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
-    """The rulebooks that files of a shelf name, as far as these can be read; and which do."""
-    found: dict[str, list[Document]] = {}
+    """Return the rulebooks named by readable files of a shelf, each with the files that name it."""
+    books: dict[str, list[Document]] = {}
     for kind in KINDS:
         for id in shelf.ids(kind):
             document, _ = shelf.read(kind, id)
             if document is not None:
                 for scalar in words(document.root.get("rulebook")):
-                    found.setdefault(scalar.text, []).append(document)
-    return found
+                    books.setdefault(scalar.text, []).append(document)
+    return books
 
 
 def _can_follow(shelf: Shelf, book: str) -> list[str]:
-    """The rulesets that have a file which names a rulebook; all where an overlay does, which somebody may take in."""
+    """Return the rulesets with a file that names the rulebook; all rulesets if an overlay names it, as any may use
+    it."""
     naming = rulebooks_named(shelf).get(book, [])
     if any(document.kind == "overlay" for document in naming):
         return shelf.ids("ruleset")
@@ -170,24 +171,24 @@ def _can_follow(shelf: Shelf, book: str) -> list[str]:
 
 
 def own_rulebooks(shelf: Shelf) -> set[str]:
-    """The rulebooks of which statements stand in the folder of a ruleset that was named by its path."""
+    """Return the rulebooks whose statements stand in the folder of a ruleset that was given by its path."""
     return {statement.book for statement in statements_of(Shelf(shelf.roots[: shelf.ahead])).values()}
 
 
 def cover(
     rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False, kind: str | None = None
 ) -> Coverage:
-    """Compute the coverage of a rulebook. ``mutate``: also what scenarios prove, which takes its time. ``kind``: of the
-    statements of this kind alone, whether they are otherwise counted or not."""
+    """Compute the coverage of a rulebook. ``mutate`` also finds the proved statements, which is slow. ``kind``
+    restricts the coverage to the statements of one kind, counted or not."""
     from interpreter.testing.suite import suite_of
 
     statements = statements_of(shelf)
     counted = tuple(
         s for s in statements.values() if s.book == rulebook and (is_counted(s) if kind is None else s.kind == kind)
     )
-    waivers, found = waivers_of(shelf)
-    if wrong := [*found, *check_waivers(waivers, statements)]:
-        raise RulesetError(wrong)
+    waivers, diagnostics = waivers_of(shelf)
+    if errors := [*diagnostics, *check_waivers(waivers, statements)]:
+        raise RulesetError(errors)
     suite = suite_of(shelf=shelf)
     played = [form for ruleset in rulesets for form in suite.forms(ruleset)]
     cited: dict[str, list[Citation]] = {}
@@ -196,7 +197,7 @@ def cover(
             for id in citation.cites:
                 cited.setdefault(id, []).append(citation)
     ids = {ruleset.id for ruleset in rulesets}
-    mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
+    own_scenarios = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
         proved = frozenset()
@@ -208,6 +209,6 @@ def cover(
         counted,
         {id: tuple(citing) for id, citing in cited.items()},
         {waiver.id: waiver.reason for waiver in waivers},
-        frozenset(id for scenario in mine for id in scenario.statements),
+        frozenset(id for scenario in own_scenarios for id in scenario.statements),
         proved,
     )

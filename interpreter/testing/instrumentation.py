@@ -1,11 +1,16 @@
-"""Rules that tell when they come into play.
+"""Instrumentation: a copy of a ruleset that records which of its parts a game exercises.
 
-In goes a checked ruleset and what in it cites statements; out comes the same ruleset, in which each of these notes that
-it was exercised: a rule of which a layer answered, a line of a verdict that was looked at, a case of a trigger or a
-standing rule that acted, a table of which a cell was read, a setting or interpretation that was asked for, the order of
-the results. What is only declared (cards, zones, links, components) is there in every game and is not watched.
+Takes a checked ruleset and its citations. Each cited part of the copy records when
 
-The copy runs in the plain form, and plays as the ruleset does. The ruleset itself stays as it is.
+- a layer of the rule answers,
+- the line of a verdict is evaluated,
+- the case of a trigger or the standing rule acts,
+- a cell of the table is read,
+- the setting or interpretation is read,
+- the results are ranked.
+
+Declarations (cards, zones, links, components) exist in every game and are not watched. The copy runs in the plain form
+and plays like the ruleset, which is not changed.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ READ = ("tables", "settings", "interpretations")
 
 
 def is_watched(citation: Citation, model: Model) -> bool:
-    """Return whether it can come into play or not: what the set-up of every game uses does, whatever is played."""
+    """Return whether some games exercise the cited part and others do not. Every set-up uses lengths and spaces."""
     if citation.section == "tables":
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
         in_lengths = any(isinstance(node, core.TableCell) and node.table == citation.name for node in measure)
@@ -45,8 +50,8 @@ def key_of(citation: Citation) -> str:
     return f"{citation.section} {citation.span}"
 
 
-def watched(ruleset: Ruleset, citations: Iterable[Citation], found: set[str]) -> Ruleset:
-    """The ruleset that puts the keys of citations into ``found`` as they come into play."""
+def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str]) -> Ruleset:
+    """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised."""
     model = ruleset.model
     reads: dict[tuple[str, str], list[str]] = {}
     for citation in citations:
@@ -54,37 +59,39 @@ def watched(ruleset: Ruleset, citations: Iterable[Citation], found: set[str]) ->
             section = "tables" if citation.section == "tables" else "settings"
             reads.setdefault((section, citation.name), []).append(key_of(citation))
         else:
-            model = _with_block(model, citation, found)
-    model = _with_reads(model, reads, found)
+            model = _with_block(model, citation, recorded)
+    model = _with_reads(model, reads, recorded)
     return ruleset.with_model(model, lower(model, reach_of(model)))
 
 
-# --- what runs
+# --- blocks that run
 
 
-def _with_block(model: Model, citation: Citation, found: set[str]) -> Model:
+def _with_block(model: Model, citation: Citation, recorded: set[str]) -> Model:
     name, key = citation.name, key_of(citation)
     match citation.section:
         case "rules":
             rule = model.rules[name]
-            layers = [_begun(each, key, found) if each.layer == citation.place[0] else each for each in rule.layers]
+            layers = [
+                _begun(layer, key, recorded) if layer.layer == citation.place[0] else layer for layer in rule.layers
+            ]
             return replace(model, rules={**model.rules, name: replace(rule, layers=tuple(layers))})
         case "lines":
             rule = model.rules[name]
             number, line = citation.place
-            layers = [_line(each, line, key, found) if each.layer == number else each for each in rule.layers]
+            layers = [_line(layer, line, key, recorded) if layer.layer == number else layer for layer in rule.layers]
             return replace(model, rules={**model.rules, name: replace(rule, layers=tuple(layers))})
         case "triggers" | "cases" | "standing":
-            blocks = {each: _begun(model.blocks[each], key, found) for each in _procedures(citation, model)}
+            blocks = {block: _begun(model.blocks[block], key, recorded) for block in _procedures(citation, model)}
             return replace(model, blocks={**model.blocks, **blocks})
         case "result":
-            return replace(model, ranking=tuple(_noted(each, key, found) for each in model.ranking))
+            return replace(model, ranking=tuple(_noted(value, key, recorded) for value in model.ranking))
         case _:
             return model
 
 
 def _procedures(citation: Citation, model: Model) -> Iterator[str]:
-    """The blocks in which a trigger, one of its cases or a standing rule acts."""
+    """Yield the names of the blocks that a trigger, one of its cases or a standing rule runs."""
     if citation.section == "standing":
         yield model.standing[citation.name].procedure
         return
@@ -93,32 +100,32 @@ def _procedures(citation: Citation, model: Model) -> Iterator[str]:
             yield case.procedure
 
 
-def _begun(layer: RuleLayer, key: str, found: set[str]) -> RuleLayer:
-    """A layer that notes when its body begins."""
+def _begun(layer: RuleLayer, key: str, recorded: set[str]) -> RuleLayer:
+    """Return a layer that records the start of its body."""
     if layer.form == "permits":
-        return _line(layer, 0, key, found)
+        return _line(layer, 0, key, recorded)
     if not isinstance(layer.body, tuple):
-        return replace(layer, body=_noted(layer.body, key, found))
-    step = core.Performs(_noted(core.Const(None, type=NOTHING, span=layer.span), key, found), span=layer.span)
+        return replace(layer, body=_noted(layer.body, key, recorded))
+    step = core.Performs(_noted(core.Const(None, type=NOTHING, span=layer.span), key, recorded), span=layer.span)
     return replace(layer, body=(step, *layer.body))
 
 
-def _line(layer: RuleLayer, number: int, key: str, found: set[str]) -> RuleLayer:
+def _line(layer: RuleLayer, number: int, key: str, recorded: set[str]) -> RuleLayer:
     assert isinstance(layer.body, tuple)
     lines: list[Any] = list(layer.body)
-    lines[number] = replace(lines[number], test=_noted(lines[number].test, key, found))
+    lines[number] = replace(lines[number], test=_noted(lines[number].test, key, recorded))
     return replace(layer, body=tuple(lines))
 
 
-def _noted(value: core.Expression, key: str, found: set[str]) -> core.Expression:
-    return core.Noted(value, key, found, type=value.type, span=value.span)
+def _noted(value: core.Expression, key: str, recorded: set[str]) -> core.Expression:
+    return core.Noted(value, key, recorded, type=value.type, span=value.span)
 
 
-# --- what is read
+# --- values that are read
 
 
-def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found: set[str]) -> Model:
-    """Wherever a table, setting or interpretation is read, that is noted."""
+def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], recorded: set[str]) -> Model:
+    """Return a model that records each read of a table, setting or interpretation."""
 
     def change(node: object) -> object:
         match node:
@@ -129,7 +136,7 @@ def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found:
             case _:
                 return node
         for key in keys:
-            node = _noted(node, key, found)
+            node = _noted(node, key, recorded)
         return node
 
     def in_layer(layer: RuleLayer) -> RuleLayer:
@@ -139,14 +146,14 @@ def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found:
         model,
         rules={name: replace(rule, layers=tuple(map(in_layer, rule.layers))) for name, rule in model.rules.items()},
         blocks={name: in_layer(block) for name, block in model.blocks.items()},
-        triggers={name: replace(each, test=rewritten(each.test, change)) for name, each in model.triggers.items()},
+        triggers={name: replace(rule, test=rewritten(rule.test, change)) for name, rule in model.triggers.items()},
         standing={
-            name: replace(each, binders=rewritten(each.binders, change), test=rewritten(each.test, change))
-            for name, each in model.standing.items()
+            name: replace(rule, binders=rewritten(rule.binders, change), test=rewritten(rule.test, change))
+            for name, rule in model.standing.items()
         },
         groups={
-            name: replace(each, start=rewritten(each.start, change), rank=rewritten(each.rank, change))
-            for name, each in model.groups.items()
+            name: replace(group, start=rewritten(group.start, change), rank=rewritten(group.rank, change))
+            for name, group in model.groups.items()
         },
         ranking=rewritten(model.ranking, change),
         phase_guards=rewritten(model.phase_guards, change),

@@ -1,8 +1,8 @@
-"""Rules made wrong on purpose, to see whether a scenario notices.
+"""Mutation testing: rules made wrong on purpose, to see whether a scenario fails.
 
-In goes a checked ruleset and something of it that cites statements; out come changed models: a rule that gives a
-default or does nothing, a verdict that permits all, numbers that are off by one. A scenario that fails then proves what
-it cites.
+Takes a checked ruleset and one of its citations; returns changed models: a rule that returns a default or does nothing,
+a verdict that permits everything, numbers that are off by one. A scenario that fails with a mutant proves the
+statements that it cites.
 """
 
 from __future__ import annotations
@@ -56,32 +56,33 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A way to make something wrong: in words, and what it makes of a model."""
+    """A mutation: its description and the function that applies it to a model."""
 
     about: str
     of: Callable[[Model], Model]
 
 
-def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
-    """The wanted statements for which a scenario fails that cites them, once something that cites them is wrong."""
+def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
+    """Return the statements of ``ids`` that scenarios prove: a mutant of a part that cites one fails a scenario citing
+    it."""
     citations = citations_of(ruleset)
-    wanted = wanted & {id for citation in citations for id in citation.cites}
-    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, wanted)]
+    ids = ids & {id for citation in citations for id in citation.cites}
+    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, ids)]
     proved: set[str] = set()
     for citation in citations:
-        open_ = wanted & set(citation.cites) - proved
+        open_ = ids & set(citation.cites) - proved
         for mutant in mutants_of(ruleset.model, citation):
             if not open_:
                 break
-            found = _noticed(ruleset, mutant, scenarios, open_)
-            proved |= found
-            open_ -= found
+            noticed = _noticed(ruleset, mutant, scenarios, open_)
+            proved |= noticed
+            open_ -= noticed
     return proved
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A scenario. It is known whether it passes as soon as somebody asks."""
+    """A scenario and its lazily computed result."""
 
     checked: Checked
 
@@ -90,9 +91,9 @@ class _Tried:
         return run_scenario(self.checked).passed
 
 
-def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], wanted: set[str]) -> set[str]:
-    """Of the wanted statements those that are cited by a scenario which passes, and fails with the mutant."""
-    left = set(wanted)
+def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], ids: set[str]) -> set[str]:
+    """Return the statements of ``ids`` cited by a scenario that passes, but fails with the mutant."""
+    left = set(ids)
     changed: Ruleset | None = None
     for tried in scenarios:
         checked = tried.checked
@@ -105,11 +106,11 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], wanted: 
                 return set()
         if not run_scenario(checked, changed).passed:
             left -= shown
-    return wanted - left
+    return ids - left
 
 
 def _can_be_set(ruleset: Ruleset) -> bool:
-    """Return whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
+    """Return whether a game can be set up. Every scenario fails with a mutant that cannot, which proves nothing."""
     program = replace(ruleset.program, model=ruleset.model)
     try:
         set_up(program, ruleset.players.usual, default_settings(ruleset.model))
@@ -119,7 +120,7 @@ def _can_be_set(ruleset: Ruleset) -> bool:
 
 
 def mutants_of(model: Model, citation: Citation) -> list[Mutant]:
-    """The ways in which something that cites statements can be made wrong; none for what the game never reads."""
+    """Return the mutants of a cited part; none for parts that the game never reads."""
     return list(_mutants(model, citation))
 
 
@@ -138,7 +139,7 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "tables":
             yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
             yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
-            # Both can be too much for a game to begin: where one holder starts with all tokens, another one with none.
+            # With either, set-up may fail: one holder may start with all tokens, another with none.
             yield Mutant("fewer, not below nothing", lambda model: _with(model, "tables", name, _fewer(model, name)))
         case "triggers":
             yield from _of_trigger(model, name, range(len(model.triggers[name].cases)))
@@ -165,7 +166,7 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
 
 
 def _with(model: Model, section: str, name: str, value: object) -> Model:
-    """A model with one declaration of a section changed."""
+    """Return a model with one declaration of a section replaced."""
     return with_fields(model, {section: {**getattr(model, section), name: value}})
 
 
@@ -183,14 +184,14 @@ def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
 
 
 def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
-    """A phase that takes place whether its condition holds or not."""
+    """Yield the mutant in which a phase ignores its condition."""
     if name in model.phases and model.phase_guards[number := model.phases.index(name)] is not None:
         guards = tuple(None if place == number else guard for place, guard in enumerate(model.phase_guards))
         yield Mutant("takes place in all cases", lambda model: replace(model, phase_guards=guards))
 
 
 def _of_part(extent: Span) -> Iterator[Mutant]:
-    """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
+    """Yield mutants of a file's additions to a decision of another file: without its alternatives, conditions and
     statements, or with other numbers."""
 
     def is_part(node: object) -> bool:
@@ -222,7 +223,7 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
 
 
 def _rewritten(model: Model, change: Callable[[object], object]) -> Model:
-    """A model whose rules and blocks have other texts."""
+    """Return a model with every rule and block rewritten."""
     rules = {
         name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
         for name, rule in model.rules.items()
@@ -248,7 +249,9 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     assert isinstance(layer.body, tuple)
     line = layer.body[index]
     assert isinstance(line, core.Requirement)
-    permits = isinstance(line.test, core.Const) and line.test.value is True  # a line for what it cites: all may be done
+    permits = (
+        isinstance(line.test, core.Const) and line.test.value is True
+    )  # only there for its citation: it permits everything
     other = core.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
@@ -272,12 +275,12 @@ def _exchanged(old: core.Option, new: core.Option, node: object) -> object:
 
 def _with_layer(model: Model, layer: RuleLayer) -> Model:
     rule = model.rules[layer.rule]
-    layers = tuple(layer if each.layer == layer.layer else each for each in rule.layers)
+    layers = tuple(layer if old.layer == layer.layer else old for old in rule.layers)
     return _with(model, "rules", layer.rule, replace(rule, layers=layers))
 
 
 def _defaults(type_: Type, model: Model) -> list[Value]:
-    """Values that a blank rule of a type may give; none where there is nothing to choose from."""
+    """Return the values that a blanked rule of a type returns; none if the type has no members."""
     if type_.optional:
         return [None]
     match type_:
@@ -299,12 +302,12 @@ def _defaults(type_: Type, model: Model) -> list[Value]:
 
 
 def _others(tree: T) -> list[T]:
-    """The same tree with other numbers, if there are any in it: all one larger, all one smaller."""
-    return [other for other in (_shifted(tree, 1), _shifted(tree, -1)) if other != tree]
+    """Return the tree with its literal numbers one larger, and one smaller; nothing if it has none."""
+    return [shifted for shifted in (_shifted(tree, 1), _shifted(tree, -1)) if shifted != tree]
 
 
 def _shifted(tree: T, by: int) -> T:
-    """The same tree with other numbers in place of those that are written in it."""
+    """Return the tree with its literal numbers shifted."""
 
     def change(node: object) -> object:
         if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
@@ -341,18 +344,18 @@ def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
 
 
 def _of_block(model: Model, name: str) -> Iterator[Mutant]:
-    """The numbers in a block."""
+    """Yield mutants with other numbers in a block."""
     block = model.blocks[name]
     for body in _others(block.body):
         changed = replace(block, body=body)
         yield Mutant("other numbers", partial(_with, section="blocks", name=name, value=changed))
 
 
-# --- tables and what a game is made of --------------------------------------------------------------------------------
+# --- tables and components --------------------------------------------------------------------------------------------
 
 
 def _shifted_table(model: Model, name: str, by: int) -> Table:
-    """Numbers larger or smaller by one, members the next ones of their kind, sets empty."""
+    """Return a table with shifted numbers, the next members of kinds, and empty sets."""
     table = model.tables[name]
     kind = model.kinds.get(table.gives.name) if isinstance(table.gives, KindType) else None
     members = len(kind.members) if kind is not None else 0
@@ -410,7 +413,8 @@ def _of_role(role: Role) -> Iterator[Mutant]:
 
 
 def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expression:
-    """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
+    """Return another start value: numbers one larger, a bag with one less of each kind (its tokens may have run out),
+    a value in place of none."""
     if isinstance(start, core.Const) and start.value is None:
         values = _defaults(type_.sure, model)
         if isinstance(type_, CardType):
@@ -422,7 +426,7 @@ def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expr
 
 
 def _shifted_keys(model: Model, name: str) -> Table:
-    """A table whose last keys, the prices of spaces, are one larger."""
+    """Return a table whose last keys (the prices of spaces) are one larger."""
     table = model.tables[name]
     return replace(table, cells={(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()})
 
@@ -442,9 +446,9 @@ def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
 
 
 def _more_cards(model: Model, kind: str) -> Model:
-    """One more card of a kind, with another key, behind all others: what they are called by stays true."""
+    """Return a model with one more card of a kind, with a new key, after all others so that card numbers stay valid."""
     row = next(row for row in reversed(model.cards) if row.kind == kind)
-    numbers = [each.key for each in model.cards if each.kind == kind and isinstance(each.key, int)]
+    numbers = [card.key for card in model.cards if card.kind == kind and isinstance(card.key, int)]
     key = row.key if row.key is None else max(numbers) + 1 if isinstance(row.key, int) else f"{row.key} again"
     attribute = model.card_kinds[kind].key
     values = {**row.values, **({attribute: key} if attribute is not None else {})}
@@ -452,7 +456,7 @@ def _more_cards(model: Model, kind: str) -> Model:
 
 
 def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
-    """Cards with numbers one larger, except those that tell them apart, with the next members of kinds, or with empty
+    """Return a model whose cards of a kind have numbers one larger (except keys), the next members of kinds, or empty
     sets."""
     kind = model.card_kinds[name]
 

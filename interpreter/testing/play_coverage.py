@@ -1,8 +1,8 @@
 """Coverage by play: rules that bots exercise at all tables of some rulesets, and scenarios for the rest.
 
-A game is played by its bots at full speed, and its choices are made again in a copy of the ruleset that is watched
-(:mod:`interpreter.testing.instrumentation`). Game number i has the seed i and is played at table i, at the first again
-after the last, so that so many games are always the same ones.
+The bots play each game at full speed; its choices are then replayed in an instrumented copy of the ruleset
+(:mod:`interpreter.testing.instrumentation`). Game i has seed i and table i modulo the number of tables, so the same
+number of games always means the same games.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ from interpreter.testing.suite import Suite
 __all__ = ["Reached", "reached"]
 
 MOST_SEATS = 3
-"""So many seats are tried of a role that has as many as a setting says."""
+"""Largest number of seats tried for a role whose number of seats is a setting."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """Of all that cites a rulebook and comes into play or does not, what did.
-
-    ``shown`` is what play did not reach, with the scenarios that do; ``left`` what nothing reaches.
-    """
+    """Watched parts that cite a rulebook: ``played`` were exercised in games, ``shown`` only by a scenario (with its
+    id), ``left`` by neither."""
 
     rulebook: str
     games: int
@@ -45,7 +43,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class _Form:
-    """A ruleset with its overlays, the same one watched, and what of it cites the rulebook, by what it is noted by."""
+    """A ruleset with its overlays, its instrumented copy, and its citations of the rulebook by recording key."""
 
     ruleset: Ruleset
     copy: Ruleset
@@ -61,7 +59,7 @@ class _Table:
     bots: Sequence[Bot] = field(repr=False)
 
     def play(self, seed: int) -> None:
-        """A game to its end, and again where it is watched."""
+        """Play a game to its end, then replay it in the instrumented copy."""
         try:
             match = Match(self.form.ruleset, self.bots, seed, self.settings)
             match.play()
@@ -82,20 +80,17 @@ def reached(
     games: int,
     counted: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Reached:
-    """Return the parts of a rulebook that so many games exercise.
-
-    Raises :class:`RuleFailure` for a game that fails.
-    """
-    found: set[str] = set()
-    forms = [_form(form, rulebook, found) for ruleset in rulesets for form in suite.forms(ruleset)]
+    """Play ``games`` games and return the parts that they exercise. Raises :class:`RuleFailure` if a rule fails."""
+    recorded: set[str] = set()
+    forms = [_form(form, rulebook, recorded) for ruleset in rulesets for form in suite.forms(ruleset)]
     forms = [form for form in forms if form.cited]
     tables = [table for form in forms for table in _tables(form)]
     with no_search():
         for number in counted(range(games)) if tables else ():
             tables[number % len(tables)].play(number)
     cited = {key: citation for form in forms for key, citation in form.cited.items()}
-    played = cited.keys() & found
-    shown = _shown(forms, cited.keys() - played, suite, found)
+    played = cited.keys() & recorded
+    shown = _shown(forms, cited.keys() - played, suite, recorded)
     return Reached(
         rulebook,
         games,
@@ -106,18 +101,18 @@ def reached(
     )
 
 
-def _form(ruleset: Ruleset, rulebook: str, found: set[str]) -> _Form:
+def _form(ruleset: Ruleset, rulebook: str, recorded: set[str]) -> _Form:
     own = {id for id, statement in ruleset.statements.items() if statement.book == rulebook}
     cited: dict[str, Citation] = {}
     if rulebook in ruleset.composition.rulebooks:
         for citation in citations_of(ruleset):
             if own & set(citation.cites) and is_watched(citation, ruleset.model):
                 cited[key_of(citation)] = citation
-    return _Form(ruleset, watched(ruleset, cited.values(), found), cited)
+    return _Form(ruleset, watched(ruleset, cited.values(), recorded), cited)
 
 
 def _tables(form: _Form) -> Iterator[_Table]:
-    """Every number of people for which the form is what they play, with every bot and number of other seats."""
+    """Yield a table for every number of players of this form, with every bot and every number of other seats."""
     ruleset = form.ruleset
     for players in range(ruleset.players.low, ruleset.players.high + 1):
         if ruleset.for_players(players) is not ruleset:
@@ -125,14 +120,14 @@ def _tables(form: _Form) -> Iterator[_Table]:
         for settings in _settings(ruleset):
             try:
                 form.copy.new_game(players, settings=settings)
-            except ValueError:  # not with so many
+            except ValueError:  # this number of seats is refused
                 continue
             for name in dict.fromkeys((RANDOM, default_bots(ruleset))):
                 yield _Table(form, settings, bots_of(name, ruleset, players))
 
 
 def _settings(ruleset: Ruleset) -> Iterator[dict[str, Json]]:
-    """Return the settings to play: none, and each number of seats that a setting counts."""
+    """Yield the settings to play: the defaults, then each number of seats of a role that a setting counts."""
     yield {}
     for role in ruleset.model.roles.values():
         if role.setting is not None:
@@ -140,14 +135,14 @@ def _settings(ruleset: Ruleset) -> Iterator[dict[str, Json]]:
                 yield {role.setting: number}
 
 
-def _shown(forms: Iterable[_Form], missing: set[str], suite: Suite, found: set[str]) -> dict[str, str]:
-    """Return the missing parts that a scenario exercises, with the first such scenario."""
+def _shown(forms: Iterable[_Form], missing: set[str], suite: Suite, recorded: set[str]) -> dict[str, str]:
+    """Return the missing parts that a scenario exercises, each with the first such scenario."""
     shown: dict[str, str] = {}
     for form in forms:
         for checked in suite.bound(form.ruleset):
             if not missing & form.cited.keys() - shown.keys():
                 break
-            found.clear()
+            recorded.clear()
             run_scenario(checked, form.copy)
-            shown.update((key, checked.scenario.id) for key in missing & found - shown.keys())
+            shown.update((key, checked.scenario.id) for key in missing & recorded - shown.keys())
     return shown

@@ -1,4 +1,4 @@
-"""A scenario from a few moves: what was played and what is then true, written as an item of a file of scenarios."""
+"""Recording of a scenario: the moves of a game and the facts that then hold, written as an item of a scenario file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[^\W\d][\w-]*( [\w-]+)*")
 
 @dataclass
 class Recording:
-    """A game, how it was begun, and what is to be true of it. ``with_`` are overlays, ``facts`` conditions."""
+    """A game, its set-up, and the conditions (``facts``) that must hold. ``with_`` are overlays."""
 
     game: Game
     settings: dict[str, Json] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class Recording:
         self._before = dict(self._values())
 
     def changes(self) -> list[str]:
-        """Conditions that say what the moves have changed."""
+        """Return conditions for all values that the moves changed."""
         return [f"{text} == {now}" for text, now in self._values() if self._before.get(text) != now]
 
     def _values(self) -> Iterator[tuple[str, str]]:
-        """Values of the game and of its seats, as far as they can be written as rule text."""
+        """Yield the values of the game and its seats that rule text can express."""
         groups = self.game.ruleset.model.groups.values()
         seats = range(self.game.table.seats)
         texts = [group.name for group in groups if not group.owner]
@@ -58,7 +58,7 @@ class Recording:
                 yield text, written
 
     def item(self, name: str) -> str:
-        """The scenario."""
+        """Return the scenario as YAML."""
         origin, ruleset = self.game.origin, self.game.ruleset
         lines = [f"name: {json.dumps(name, ensure_ascii=False)}", f"ruleset: {ruleset.id}"]
         lines.append(f"players: {origin['players']}")
@@ -90,22 +90,22 @@ def _flow(value: Json) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Rule text on one line, in quotes where YAML would read it otherwise. It has no `'`."""
+    """Return rule text (which has no `'`) on one line, quoted if YAML would read it as something else."""
     return text if re.fullmatch(r"[a-z_](?:(?!: | #).)*", text) and not text.endswith(":") else f"'{text}'"
 
 
 def file_with(text: str, id: str, item: str) -> str:
-    """A file of scenarios with one more at its end."""
+    """Return the text of a scenario file with an item appended."""
     head = text if text.strip() else f"language: 1\nscenarios: {id}\nis:\n"
     return f"{head.rstrip()}\n{item}"
 
 
 def checked(recording: Recording, text: str, path: Path) -> Iterable[Failure]:
-    """Check the last scenario of a file, which the recording has become. Raises :class:`RulesetError`."""
-    document, found = read_document(SourceFile(path.as_posix(), text), path)
-    scenarios, wrong = read_scenarios(document) if document is not None else ([], [])
-    if found or wrong or not scenarios:
-        raise RulesetError([*found, *wrong])
+    """Run the recorded scenario, the last one in ``text``. Raises :class:`RulesetError` if the file has errors."""
+    document, misfits = read_document(SourceFile(path.as_posix(), text), path)
+    scenarios, errors = read_scenarios(document) if document is not None else ([], [])
+    if misfits or errors or not scenarios:
+        raise RulesetError([*misfits, *errors])
     suite = Suite(recording.game.ruleset.shelf, scenarios[-1:])
     failures = [failure for outcome in suite.outcomes() for failure in outcome.failures]
     if suite.diagnostics:

@@ -1,6 +1,6 @@
-"""Running scenarios: a game is begun, choices are made, and what came of them is what the scenario says, or is not.
+"""Running scenarios: set up a game, make the choices, and compare the result with the scenario.
 
-In go scenarios that are bound to a ruleset; out come outcomes, with each failure and the values that show it.
+Takes scenarios bound to a ruleset; returns outcomes, each failure with the values that explain it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """A value that should equal another one: what was looked at, and both in words."""
+    """An expected and an actual value as text. ``what`` is the expression compared."""
 
     what: str
     expected: str
@@ -42,7 +42,7 @@ class Equation:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that came out otherwise than a scenario says, with the values that show it."""
+    """A difference between a game and its scenario, with the values that explain it."""
 
     message: str
     span: Span | None = None
@@ -68,7 +68,7 @@ class Outcome:
 
 
 def run_scenario(checked: Checked, ruleset: Ruleset | None = None) -> Outcome:
-    """Plays a scenario and looks at what it says; ``ruleset`` may be a changed form of the one it was checked with."""
+    """Play a scenario and check it. ``ruleset`` may be a changed form of the one that the scenario was checked with."""
     ruleset = ruleset or checked.ruleset
     return Outcome(checked.scenario, ruleset.id, tuple(_failures(checked, ruleset)))
 
@@ -78,17 +78,17 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     try:
         game = begun(checked, ruleset)
     except RulesetError as error:
-        yield Failure("the table cannot be set", scenario.span, tuple(d.message for d in error.diagnostics))
+        yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in error.diagnostics))
         return
     except (ValueError, RuleFailure) as error:
-        yield _cannot("it cannot begin", error, scenario.span)
+        yield _cannot("the game cannot start", error, scenario.span)
         return
-    surely = scenario.when if scenario.sound is None else scenario.when[:-1]
-    wrong = _passed_by(game, scenario)
-    for number, move in enumerate(surely, 1):
-        wrong = wrong or _made(game, checked, move, number) or _passed_by(game, scenario)
-    if wrong is not None:
-        yield wrong
+    moves = scenario.when if scenario.sound is None else scenario.when[:-1]
+    failure = _skipped(game, scenario)
+    for number, move in enumerate(moves, 1):
+        failure = failure or _made(game, checked, move, number) or _skipped(game, scenario)
+    if failure is not None:
+        yield failure
         return
     furthest = game
     if scenario.sound is not None:
@@ -99,12 +99,12 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
                 choice = _choice(game, checked, move)
                 if game.accepts(choice, move.by):
                     game.apply(choice, move.by)
-            except RuleFailure:  # it was told above
+            except RuleFailure:  # already reported by _unsound
                 return
     if scenario.refused is not None:
         yield from _refused(game, checked, scenario.refused)
-    elif scenario.given is not None and (waits := _waits(game)) is not None:
-        yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
+    elif scenario.given is not None and (help := _set_up_help(game)) is not None:
+        yield Failure(f"`given` does not apply yet: {_pending(game)}", scenario.span, help)
         return
     yield from _unused(furthest, scenario)
     for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
@@ -121,25 +121,25 @@ def _cannot(what: str, error: Exception, span: Span) -> Failure:
 
 
 def begun(checked: Checked, ruleset: Ruleset) -> Game:
-    """The game after its set-up and what is given, at the first decision of the scenario's phase."""
+    """Return a game after its set-up and the given facts, at the first decision of the scenario's phase."""
     scenario = checked.scenario
     players = scenario.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
     table = _with_blocks(ruleset, checked.blocks).table(players, settings)
     game = Game.seated(table, scenario.seed, scenario.chance)
-    then = ""
+    phase = ""
     if scenario.phase is not None:
-        then = scenario.phase.text
+        phase = scenario.phase.text
     elif scenario.when or scenario.refused or scenario.sound is not None:
-        then = ruleset.model.phases[0]
-    game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
-    game.perform(GIVEN, then, scenario.round)
+        phase = ruleset.model.phases[0]
+    game.machine.plain = True  # each scenario has its own program, which is not worth compiling to a module
+    game.perform(GIVEN, phase, scenario.round)
     return game
 
 
-def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
-    """That play began with another phase than the scenario's, whose condition does not hold."""
+def _skipped(game: Game, scenario: Scenario) -> Failure | None:
+    """Return a failure if play skipped the scenario's phase because the condition of that phase does not hold."""
     model, phase = game.ruleset.model, scenario.phase
     if phase is None:
         return None
@@ -150,7 +150,7 @@ def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
     if guard is None or first is None or first == f"start of {phase.text}":
         return None
     message = f"`{phase.text}` does not take place: its condition `{text_of(guard.value)}` does not hold"
-    return Failure(message, phase.span, ("say under `given` what makes it hold",))
+    return Failure(message, phase.span, ("under `given`, set up what makes it hold",))
 
 
 def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
@@ -158,20 +158,20 @@ def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
     return replace(ruleset, model=model, program=lower(model, reach_of(model)), _tables={})
 
 
-def _asked(game: Game) -> str:
+def _pending(game: Game) -> str:
     decision = game.decision
-    return f"seat {decision.actor} decides `{decision.name}`" if decision else "nobody is asked any more"
+    return f"seat {decision.actor} decides `{decision.name}`" if decision else "no decision is pending"
 
 
-def _waits(game: Game) -> tuple[str, ...] | None:
-    """Return help if the set-up still asks somebody, so that given facts do not apply yet."""
+def _set_up_help(game: Game) -> tuple[str, ...] | None:
+    """Return help if the pending decision belongs to the set-up, so that given facts do not apply yet."""
     stretches, frame, model = game.ruleset.program.stretches, game.state.frame, game.ruleset.model
     while frame is not None:
         index, _, frame, _ = frame
         if index < len(stretches) and stretches[index].procedure.partition("@")[0] == model.setup:
             free = ", ".join(f"`{name}`" for name in model.settings if game.settings[name] is None)
             answered = f", or by a setting under `set`: {free}" if free else ""
-            return ("the set-up asks this, and what is given is laid after it", f"answer it under `when`{answered}")
+            return ("the set-up makes this decision, and `given` applies after it", f"answer it under `when`{answered}")
     return None
 
 
@@ -181,32 +181,32 @@ def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     for name, text in move.texts:
         value, size = checked.values[text.span]
         game.machine.meter.refill()
-        found = game.machine.expressions.compile(value)(game.state, [None] * size)
-        choice[name] = game.ruleset.names.public(tuple(found) if isinstance(found, range) else found, value.type)
+        result = game.machine.expressions.compile(value)(game.state, [None] * size)
+        choice[name] = game.ruleset.names.public(tuple(result) if isinstance(result, range) else result, value.type)
     return choice
 
 
 def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | None:
-    """Makes a choice; gives what is in its way."""
+    """Make a choice. Return a failure if it cannot be made."""
     if game.decision_of(move.by) is None:
-        return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
+        return Failure(f"choice {number}: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game) or ())
     try:
         game.apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        return Failure(f"choice {number}: {_asked(game)}; {error}", move.span, _waits(game) or ())
+        return Failure(f"choice {number}: {_pending(game)}; {error}", move.span, _set_up_help(game) or ())
     except RuleFailure as error:
         return _cannot(f"choice {number}", error, move.span)
     return None
 
 
 def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
-    """Check the soundness of the game around the last choice, and during further random choices."""
+    """Check that the game is sound before and after the last choice, and during further random choices."""
     scenario = checked.scenario
     draw = drawing(scenario.seed, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
     for move in scenario.when[-1:]:
         if game.decision_of(move.by) is None:
-            yield Failure(f"the last choice: {_asked(game)}, not seat {move.by}", move.span)
+            yield Failure(f"the last choice: {_pending(game)}, not seat {move.by}", move.span)
             return
         troubles = list(examiner.look())
         try:
@@ -217,7 +217,7 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
         if not troubles and game.accepts(choice):
             troubles = list(examiner.make(game.offered(choice)))
         if troubles:
-            yield from _told_once(troubles)
+            yield from _failures_of(troubles)
             return
     troubles = list(examiner.look())
     examiner.thorough = False
@@ -225,10 +225,10 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
         if troubles or game.decision is None or (scenario.phase is not None and examiner.phases):
             break
         troubles = [*examiner.make(some_option(game.decision, draw)), *examiner.look()]
-    yield from _told_once(troubles)
+    yield from _failures_of(troubles)
 
 
-def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
+def _failures_of(troubles: Iterable[Trouble]) -> Iterator[Failure]:
     for trouble in {trouble.key: trouble for trouble in troubles}.values():
         yield Failure(str(trouble), trouble.span, trouble.notes)
 
@@ -236,26 +236,28 @@ def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
 def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure]:
     move = refusal.move
     if game.decision_of(move.by) is None:
-        yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
+        yield Failure(f"`refused`: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game) or ())
         return
     try:
         game.clone().apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        yield from _rightly(error, refusal, game.ruleset, _waits(game) or ())
+        yield from _wrong_refusal(error, refusal, game.ruleset, _set_up_help(game) or ())
     except RuleFailure as error:
-        yield _cannot("what is refused", error, move.span)
+        yield _cannot("`refused`", error, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Rules, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
-    """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own
-    books."""
+def _wrong_refusal(
+    error: IllegalMove, refusal: Refusal, ruleset: Rules, help: tuple[str, ...] = ()
+) -> Iterator[Failure]:
+    """Yield failures unless the expected rule refused the choice with the expected statements (those of the ruleset's
+    own rulebooks)."""
     if not error.reasons:
-        yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
+        yield Failure(f"no rule refuses this: {error}", refusal.move.span, help)
         return
     if refusal.rule and all(spoken_name(reason.rule) != refusal.rule for reason in error.reasons):
-        yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
+        yield Failure(f"`{refusal.rule}` does not refuse this: {error}", refusal.move.span)
     cited = {cite for reason in error.reasons for cite in reason.cites}
     others = set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
     missing = [cite for cite in refusal.cites if cite not in cited and cite not in others]
@@ -264,19 +266,19 @@ def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Rules, waits: tuple[
 
 
 def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
-    """A script of chance is used up, or the scenario says something that it does not mean."""
+    """Yield a failure for each scripted random outcome list that was not used up."""
     if not isinstance(game.chance, Scripted):
         return
     base, constants = game.machine.constants.layout.base["chance"], game.machine.constants
     counters = {name: game.state.cells[base + number] for name, number in constants.chance_names.items()}
     for name in game.chance.unused(counters):
-        yield Failure(f"not all outcomes of `{name}` are used: {counters.get(name, 0)} are", scenario.span)
+        yield Failure(f"unused outcomes of `{name}`: only {counters.get(name, 0)} used", scenario.span)
 
 
 def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
     result = game.result
     if result is None:
-        yield Failure(f"the game is not over: {_asked(game)}", scenario.span)
+        yield Failure(f"the game is not over: {_pending(game)}", scenario.span)
     elif result.places != scenario.places:
         want = ", ".join(map(str, scenario.places))
         yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.span)
@@ -291,33 +293,33 @@ def _holds(game: Game, line: Scalar, condition: core.Expression, size: int) -> I
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be said", error, line.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, line.span)
 
 
 def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
-    """Return whether a seat sees something, or it is hidden from it."""
+    """Yield a failure if a seat does not see what it should, or sees what should be hidden."""
     text = " ".join(sight.text.text.split())
     if sight.seat not in game.machine.constants.seats:
         yield Failure(f"there is no seat {sight.seat}", sight.text.span)
         return
     game.machine.meter.refill()
     try:
-        found = compiled(game.table, game.state, value, sight.seat)(
+        result = compiled(game.table, game.state, value, sight.seat)(
             seen_by(game.table, game.state, sight.seat), [None] * size
         )
-        words = game.ruleset.names.text(found, value.type)
+        words = game.ruleset.names.text(result, value.type)
     except Unseen:
         if sight.sees:
             yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be said", error, sight.text.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, sight.text.span)
     else:
         if not sight.sees:
             yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
 
 
 def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equation]:
-    """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
+    """Yield the sides of the equation that does not hold: the actual value left, the expected one right."""
     match node:
         case core.Comparison("==", left, right) if not isinstance(left, core.Const):
             yield Equation(text_of(left), because.text(right, env), because.text(left, env))

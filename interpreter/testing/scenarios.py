@@ -1,8 +1,8 @@
 """Scenarios: tests that a ruleset's author writes as given, when, then.
 
-In goes a file of scenarios; out come scenarios, checked against a ruleset, for :mod:`interpreter.testing.running`. A
-scenario is checked once and can be run against changed forms of its ruleset: what it says is bound to names, not to
-bodies. The helpers of its file are layers over nothing: what names them is the file's own text alone.
+Takes a scenario file; returns scenarios checked against a ruleset, for :mod:`interpreter.testing.running`. A scenario
+is checked once and can run against changed forms of its ruleset, because it is bound to names, not to rule bodies. The
+helpers of its file are rules without layers below, and only the file's own text can call them.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ __all__ = [
 ]
 
 GIVEN = "given"
-"""The procedure that is made of what is given."""
+"""Name of the procedure built from the facts under ``given``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A choice that a scenario makes: the seat, and the choice as the public face takes it."""
+    """A choice that a scenario makes: the seat, and the choice in the form of the public API."""
 
     by: int
     choice: dict[str, Json]
     span: Span = field(repr=False)
     item: Mapping = field(repr=False, compare=False)
-    """As it stands in its file."""
+    """The YAML item."""
 
     @property
     def texts(self) -> Iterator[tuple[str, Scalar]]:
-        """The values that are worked out when the choice is made: `= expression`."""
+        """Yield the values that are computed when the choice is made: `= expression`."""
         for entry in self.item.entries:
             if entry.key.text in self.choice and isinstance(entry.value, Scalar) and worked_out(entry.value):
                 yield entry.key.text, entry.value
@@ -69,7 +69,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A choice that must be refused; where they are named, by a rule and with statements."""
+    """A choice that must be refused, optionally by a certain rule and with certain statements."""
 
     move: Move
     rule: str
@@ -78,7 +78,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Something that a seat sees, or that is hidden from it."""
+    """An expression that a seat can see, or that is hidden from it."""
 
     seat: int
     text: Scalar
@@ -87,7 +87,7 @@ class Sight:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One test as it is written. ``file`` is the id of its file."""
+    """A test as written in its file. ``file`` is the id of the file."""
 
     name: str
     file: str
@@ -112,9 +112,9 @@ class Scenario:
     places: tuple[int, ...]
     span: Span = field(repr=False)
     item: Mapping = field(repr=False, compare=False)
-    """As it stands in its file."""
+    """The YAML item."""
     helpers: tuple[Helper, ...] = field(default=(), repr=False, compare=False)
-    """Those of its file."""
+    """The helpers of its file."""
 
     @property
     def id(self) -> str:
@@ -122,28 +122,29 @@ class Scenario:
 
     @property
     def statements(self) -> frozenset[str]:
-        """The statements that it shows."""
+        """Return the ids of the statements that it tests."""
         return frozenset(cite.text for cite in self.cites)
 
     @property
     def rulesets(self) -> tuple[str, ...]:
-        """All rulesets that it speaks of."""
+        """Return the ids of all rulesets that it names."""
         return tuple(dict.fromkeys((self.ruleset, *self.holds_for, *self.fails_for)))
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """Its choices, with the one that is refused."""
+        """Return its choices and the refused one."""
         return (*self.when, *([self.refused.move] if self.refused is not None else ()))
 
 
 Bound = tuple[core.Expression, int]
-"""An expression, and how many locals it has."""
+"""An expression and the number of its locals."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A scenario bound to the names of a ruleset. ``blocks`` are what is given and the helpers that the scenario calls,
-    ready to be lowered with the rules. ``values`` of choices that are worked out are by the places of their texts."""
+    """A scenario bound to the names of a ruleset. ``blocks`` are the given facts and the helpers that the scenario
+    calls, ready to be lowered with the rules. ``values`` maps the position of each computed value of a choice to its
+    expression."""
 
     scenario: Scenario
     ruleset: Ruleset = field(repr=False)
@@ -157,20 +158,20 @@ class Checked:
 
 
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
-    """The scenarios of a file; none of them where its form is wrong."""
-    found = [*document.misfits]
+    """Return the scenarios of a file and its diagnostics; no scenarios if the file has schema errors."""
+    diagnostics = [*document.misfits]
     body = document.root.get("is")
-    if any(diagnostic.severity == "error" for diagnostic in found) or not isinstance(body, Sequence):
-        return [], found
-    helpers = helpers_in(document.root.get("rules"), found.append)
-    if any(diagnostic.severity == "error" for diagnostic in found):
-        return [], found
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics) or not isinstance(body, Sequence):
+        return [], diagnostics
+    helpers = helpers_in(document.root.get("rules"), diagnostics.append)
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return [], diagnostics
     scenarios = [_scenario(document.id, item, helpers) for item in body.items if isinstance(item, Mapping)]
-    return scenarios, [*found, *_repeated(scenarios)]
+    return scenarios, [*diagnostics, *_repeated(scenarios)]
 
 
 def unused_helpers(document: Document) -> Iterator[Diagnostic]:
-    """Helpers of a file that none of its scenarios names, nor another helper that one of them does."""
+    """Yield a warning for each helper that no scenario of the file uses, directly or through another helper."""
     scenarios, _ = read_scenarios(document)
     if not scenarios or not scenarios[0].helpers:
         return
@@ -183,23 +184,23 @@ def unused_helpers(document: Document) -> Iterator[Diagnostic]:
 
 
 def _trees(scenario: Scenario) -> Iterator[nodes.Node]:
-    """The texts of a scenario that can be read."""
+    """Yield the trees of all rule texts of a scenario that can be parsed."""
 
     def quiet(diagnostic: Diagnostic) -> None:
         """Ignore unreadable text: it is reported when the scenario is checked."""
 
-    found: list[nodes.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
-    found.extend(condition_of(line, quiet) for line in scenario.then)
-    found.extend(expression_of(sight.text, quiet) for sight in scenario.sights)
-    found.extend(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts)
-    yield from (tree for tree in found if tree is not None)
+    trees: list[nodes.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
+    trees.extend(condition_of(line, quiet) for line in scenario.then)
+    trees.extend(expression_of(sight.text, quiet) for sight in scenario.sights)
+    trees.extend(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts)
+    yield from (tree for tree in trees if tree is not None)
 
 
 def _repeated(scenarios: list[Scenario]) -> Iterator[Diagnostic]:
     seen: set[str] = set()
     for scenario in scenarios:
         if scenario.name in seen:
-            yield Diagnostic("E501", f"a scenario is called `{scenario.name}` already", scenario.span)
+            yield Diagnostic("E501", f"duplicate scenario `{scenario.name}`", scenario.span)
         seen.add(scenario.name)
 
 
@@ -250,18 +251,18 @@ def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
 
 
 def worked_out(value: Value) -> bool:
-    """Return whether a value of a choice is the value of an expression: `= 2 * limit`."""
+    """Return whether a value of a choice is computed: `= 2 * limit`."""
     return isinstance(value, Scalar) and value.text.startswith("=")
 
 
 def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
-    """The tree of the expression behind the `=`."""
+    """Return the tree of the expression after the `=`."""
     text = excerpt(value)
     if isinstance(text, Diagnostic):
         report(text)
         return None
-    tree, found = parse_expression(Part(text.text[1:], text, 1))
-    for diagnostic in found:
+    tree, diagnostics = parse_expression(Part(text.text[1:], text, 1))
+    for diagnostic in diagnostics:
         report(diagnostic)
     return tree
 
@@ -275,33 +276,33 @@ def _refusal(item: Mapping) -> Refusal:
 
 
 def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None, list[Diagnostic]]:
-    """A scenario bound to a ruleset, or what is wrong with its names and texts."""
-    found: list[Diagnostic] = []
-    texts = _Texts(scenario, ruleset, found.append)
+    """Bind a scenario to a ruleset. Return None and the diagnostics if its names or texts have errors."""
+    diagnostics: list[Diagnostic] = []
+    texts = _Texts(scenario, ruleset, diagnostics.append)
     blocks = texts.given()
-    conditions = tuple(texts.bound(condition_of(line, found.append), is_condition=True) for line in scenario.then)
-    sights = tuple(texts.bound(expression_of(sight.text, found.append)) for sight in scenario.sights)
+    conditions = tuple(texts.bound(condition_of(line, diagnostics.append), is_condition=True) for line in scenario.then)
+    sights = tuple(texts.bound(expression_of(sight.text, diagnostics.append)) for sight in scenario.sights)
     values = dict(value for move in scenario.moves for value in texts.values(move))
-    found.extend(_check_names(scenario, ruleset))
-    if any(diagnostic.severity == "error" for diagnostic in found):
-        return None, found
-    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, conditions, sights, values), found
+    diagnostics.extend(_check_names(scenario, ruleset))
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return None, diagnostics
+    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, conditions, sights, values), diagnostics
 
 
 class _Texts:
-    """Checks the texts of a scenario against a ruleset: what they name is a helper of the file or a rule."""
+    """Checks the texts of a scenario against a ruleset and the helpers of the file."""
 
     def __init__(self, scenario: Scenario, ruleset: Ruleset, report: Report) -> None:
         self.scenario, self.model, self.report = scenario, ruleset.model, report
         self.signatures: Signatures = dict(ruleset.model.signatures)
-        for diagnostic in _taken(scenario.helpers, ruleset.model):
+        for diagnostic in _clashes(scenario.helpers, ruleset.model):
             report(diagnostic)
         called = needed(scenario.helpers, _trees(scenario)) if scenario.helpers else ()
         layers = check_helpers(called, self.model, self.signatures, scenario.file, report)
         self.helpers = {layer.id: layer for layer in layers}
 
     def given(self) -> dict[str, RuleLayer]:
-        """Build the procedure of the given facts, which begins with the set-up, and the blocks that it delays."""
+        """Build the procedure of the given facts, which starts with the set-up, and its delayed blocks."""
         span = self.scenario.span
         model = replace(self.model, blocks={})
         start = core.CallRule(model.setup, (), type=NOTHING, span=span)
@@ -309,7 +310,7 @@ class _Texts:
         tree = parsed(self.scenario.given, parse_procedure, self.report)
         if tree is not None:
             if tree.header is not None:
-                message = "what is given takes no parameters: no header here"
+                message = "`given` takes no parameters: remove the header"
                 self.report(Diagnostic("E310", message, tree.header.span))
             layer, diagnostics = check_text(model, self.signatures, tree, GIVEN)
             for diagnostic in diagnostics:
@@ -317,18 +318,18 @@ class _Texts:
         body = (core.Performs(start, span=span), *layer.steps)
         return {**model.blocks, GIVEN: replace(layer, body=body)}
 
-    def bound(self, tree: nodes.Expr | None, wanted: Type | None = None, *, is_condition: bool = False) -> Bound:
-        """An expression, of a type where one is wanted, with the number of its locals."""
+    def bound(self, tree: nodes.Expr | None, type_: Type | None = None, *, is_condition: bool = False) -> Bound:
+        """Check an expression, optionally against a type, and return it with the number of its locals."""
         frame = Frame()
         if tree is None:
             return core.Const(False), 0
         expressions = Expressions(self.model, self.signatures, frame, self.report)
         if is_condition:
             return expressions.condition(tree), frame.size
-        return expressions.value(tree) if wanted is None else expressions.need(tree, wanted), frame.size
+        return expressions.value(tree) if type_ is None else expressions.need(tree, type_), frame.size
 
     def values(self, move: Move) -> Iterator[tuple[Span, Bound]]:
-        """The values of a choice that are worked out, by the places of their texts."""
+        """Yield the computed values of a choice, each with the position of its text."""
         for name, text in move.texts:
             types = {
                 type_
@@ -336,19 +337,19 @@ class _Texts:
                 for choice, type_ in choices
                 if choice == name and key.partition(".")[2] == move.choice["do"]
             }
-            wanted = types.pop() if len(types) == 1 else None  # else it is seen when played which is meant
-            yield text.span, self.bound(_value_of(text, self.report), wanted)
+            expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
+            yield text.span, self.bound(_value_of(text, self.report), expected)
 
 
-def _taken(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
-    """A helper has a name of which nobody could take it for something of the ruleset: a constant is read as values
-    are, all others are called."""
-    called = {**dict.fromkeys(model.records), **model.card_kinds, **model.signatures}
-    read = {**model.groups, **model.settings, **model.interpretations, **model.tables, **model.roles, **model.kinds}
+def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
+    """Yield an error for each helper whose name clashes with one of the ruleset. Constants clash with values, other
+    helpers with whatever can be called."""
+    callables = {**dict.fromkeys(model.records), **model.card_kinds, **model.signatures}
+    values = {**model.groups, **model.settings, **model.interpretations, **model.tables, **model.roles, **model.kinds}
     members = {member: kind for kind in model.kinds.values() for member in kind.members}
     for helper in helpers:
         name, span = helper.name, helper.key.span
-        known: dict[str, object] = {**members, **read, **called} if helper.is_constant else {**called}
+        known: dict[str, object] = {**members, **values, **callables} if helper.is_constant else {**callables}
         if name in (*OWN_CALLS, *RESERVED_WORDS, *(OWN_VALUES if helper.is_constant else ())):
             message = f"`{name}` is a reserved name"
             yield Diagnostic("E312", message, span, help="take another name")
@@ -356,7 +357,7 @@ def _taken(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
             place = getattr(known[name], "span", None)
             notes = (Note("it stands here", place),) if place is not None else ()
             message = f"`{name}` already exists in `{model.id}`"
-            yield Diagnostic("E501", message, span, notes, "take another name: this rule is the file's own")
+            yield Diagnostic("E501", message, span, notes, "take another name: helpers belong to this file alone")
 
 
 def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
@@ -368,7 +369,7 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     if scenario.phase is not None and scenario.phase.text not in model.phases:
         near = did_you_mean(scenario.phase.text, model.phases)
         yield Diagnostic("E301", f"unknown phase `{scenario.phase.text}`{near}", scenario.phase.span)
-    if ruleset.id not in scenario.fails_for:  # where it must fail, it may be for lack of what it names
+    if ruleset.id not in scenario.fails_for:  # it may have to fail because a name is missing
         yield from _check_values(scenario, ruleset)
     for move in scenario.moves:
         yield from _check_move(move, ruleset)
@@ -380,19 +381,19 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
 
 
 def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
-    """The ruleset can be played by so many, has the settings with these values, and chances of these names."""
+    """Check the number of players, the settings and their values, and the names of random outcomes."""
     try:
         ruleset.check_players(scenario.players or ruleset.players.usual)
     except ValueError as error:
         yield Diagnostic("E510", str(error), scenario.item["players"].span)
     for key, known in (("set", [*ruleset.model.settings, *ruleset.model.interpretations]), ("chance", None)):
-        given = scenario.item.get(key)
-        for entry in given.entries if isinstance(given, Mapping) else ():
+        section = scenario.item.get(key)
+        for entry in section.entries if isinstance(section, Mapping) else ():
             name, names = entry.key.text, chance_types(ruleset) if known is None else known
             if name not in names:
-                what = "chance" if known is None else "setting"
+                sort = "chance" if known is None else "setting"
                 near = did_you_mean(name, names)
-                yield Diagnostic("E301", f"unknown {what} `{name}`{near}", entry.key.span, help=_listed(names))
+                yield Diagnostic("E301", f"unknown {sort} `{name}`{near}", entry.key.span, help=_listed(names))
             elif known is not None:
                 try:
                     ruleset.settings({name: scenario.settings[name]})
@@ -406,7 +407,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
-    """The alternative is one of some decision, and takes these names; whether it is asked for is seen when played."""
+    """Check that some decision has the alternative and that it takes these names."""
     taken: dict[str, set[str]] = {}
     for key, bound in ruleset.model.alternatives.items():
         taken.setdefault(key.partition(".")[2], set()).update(name for name, _ in bound)

@@ -1,8 +1,8 @@
-"""A trouble that was found becomes a scenario, as short as can be.
+"""Shrinking: a finding becomes the shortest scenario that reproduces it.
 
-In goes a finding, out comes the text of a scenario that fails now and passes when the trouble is mended. It begins with
-the phase in which the trouble was, with as little given and as few choices as still show it; where that cannot be
-said, with the first phase of the game.
+Takes a finding; returns the text of a scenario that fails now and passes once the trouble is fixed. It starts at the
+phase of the trouble, with as few given facts and choices as still reproduce it. If rule text cannot express that state,
+it starts at the first phase of the game.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from interpreter.testing.verify import Finding, Moment
 __all__ = ["file_of", "shrink"]
 
 SECONDS = 30.0
-"""So long a finding is made shorter."""
+"""Time limit for shrinking a finding, in seconds."""
 SEEDS = 4
-"""So many other seeds are tried where a game begins in its middle, as its chance then does."""
+"""Number of other seeds tried if a game starts at a later phase, where its random outcomes start anew."""
 LEFT_OUT = ("copies", "forms")
-"""Troubles that no scenario shows: faults of the interpreter."""
+"""Kinds of trouble that no scenario can reproduce: faults of the interpreter."""
 
 T = TypeVar("T")
 Choices = tuple[tuple[int, dict[str, Json]], ...]
@@ -59,7 +59,7 @@ class _Draft:
     sound: int
 
     def text(self, name: str) -> str:
-        """The scenario as an item of a file."""
+        """Return the scenario as an item of a scenario file."""
         lines = [f"  - name: {json.dumps(name, ensure_ascii=False)}", f"    ruleset: {self.ruleset}"]
         lines.append(f"    players: {self.players}")
         if self.overlays:
@@ -82,12 +82,12 @@ class _Draft:
 
 
 def file_of(id: str, scenarios: Sequence[str]) -> str:
-    """A file of scenarios."""
+    """Return the text of a scenario file."""
     return f"language: 1\nscenarios: {id}\nis:\n" + "\n".join(scenarios)
 
 
 def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
-    """The shortest scenario that was found in so many seconds; nothing where no scenario shows the trouble."""
+    """Return the shortest scenario found within the time limit; None if no scenario reproduces the trouble."""
     if finding.trouble.kind in LEFT_OUT:
         return None
     end = monotonic() + seconds
@@ -95,19 +95,19 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
     if draft is None:
         return None
 
-    def still(shorter: _Draft) -> bool:
+    def reproduces(shorter: _Draft) -> bool:
         return monotonic() < end and _shows(shorter, finding)
 
     def without(draft: _Draft, part: str) -> _Draft:
-        def but(items: tuple[object, ...]) -> _Draft:
+        def having(items: tuple[object, ...]) -> _Draft:
             return with_fields(draft, {part: items})
 
-        return but(_fewer(getattr(draft, part), lambda items: still(but(items))))
+        return having(_fewer(getattr(draft, part), lambda items: reproduces(having(items))))
 
-    if still(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
+    if reproduces(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
         draft = shorter
     for change in ("round", "seed"):
-        if still(shorter := with_fields(draft, {change: int(change == "round")})):
+        if reproduces(shorter := with_fields(draft, {change: int(change == "round")})):
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
@@ -115,14 +115,14 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
 
 
 def _drafts(finding: Finding) -> Iterator[_Draft]:
-    """From the start of the phase, of those before it, and from the beginning of the game."""
+    """Yield drafts that start at the phase of the trouble, at earlier phases, and at the start of the game."""
     course, ruleset = finding.course, finding.ruleset
     taken = dict(finding.asked.players.overlays).get(course.players)
     overlays = tuple(d for d in ruleset.overlays if d not in _listed(ruleset) and d != taken)
     message = finding.trouble.message
-    for_ever = finding.trouble.kind == "endless" and message.endswith("rounds")
-    endless = for_ever or (finding.trouble.kind == "endless" and message.endswith("choices"))
-    on = 2 * len(finding.choices) + 100 if for_ever else PHASE + 100
+    too_many_rounds = finding.trouble.kind == "endless" and message.endswith("rounds")
+    endless = too_many_rounds or (finding.trouble.kind == "endless" and message.endswith("choices"))
+    further = 2 * len(finding.choices) + 100 if too_many_rounds else PHASE + 100
     whole = _Draft(
         ruleset=ruleset.id,
         overlays=overlays,
@@ -133,11 +133,11 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
         phase="",
         round=1,
         choices=() if endless else finding.choices,
-        sound=on if endless else 0,
+        sound=further if endless else 0,
     )
     set_up = finding.choices[: finding.set_up]
     first = _after_set_up(whole, set_up, ruleset)
-    for moment in reversed(finding.moments if first is not None and not for_ever else ()):
+    for moment in reversed(finding.moments if first is not None and not too_many_rounds else ()):
         assert first is not None
         given = _given(first, moment)
         choices = (*set_up, *(() if endless else finding.choices[moment.made :]))
@@ -156,7 +156,7 @@ def _listed(ruleset: Ruleset) -> set[str]:
 
 
 def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | None:
-    """The game when what is given is done, if the set-up can be done again."""
+    """Return the game after its set-up; None if the set-up cannot be replayed."""
     scenario = _read(replace(draft, choices=(), phase="").text("set-up").rpartition("    sound:")[0])
     checked, _ = check_scenario(scenario, ruleset) if scenario is not None else (None, [])
     if checked is None:
@@ -171,33 +171,33 @@ def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | N
 
 
 def _given(first: Game, moment: Moment) -> tuple[str, ...]:
-    """The lines that lead to a moment."""
+    """Return the ``given`` lines that lead to a moment."""
     then = first.clone()
     then.state.cells = moment.state.cells
     return tuple(lines_to(first, then))
 
 
 def _shows(draft: _Draft, finding: Finding) -> bool:
-    """Return whether the scenario fails by the same trouble."""
+    """Return whether the scenario fails with the same trouble."""
     scenario = _read(draft.text("draft"))
     checked, _ = check_scenario(scenario, finding.ruleset) if scenario is not None else (None, [])
     if checked is None:
         return False
     trouble = finding.trouble
     for failure in run_scenario(checked).failures:
-        told = failure.message.partition(": ")[2]
+        message = failure.message.partition(": ")[2]
         if failure.message.startswith("choice "):
             continue
         same_place = trouble.span is not None and failure.span == trouble.span
-        if failure.message.startswith(f"{trouble.kind}: ") and (same_place or _alike(told, trouble.message)):
+        if failure.message.startswith(f"{trouble.kind}: ") and (same_place or _alike(message, trouble.message)):
             return True
-        if failure.message.startswith("it cannot begin") and trouble.message in str(failure):
+        if failure.message.startswith("the game cannot start") and trouble.message in str(failure):
             return True
     return False
 
 
-def _alike(one: str, other: str) -> bool:
-    return re.sub(r"\d+", "#", one) == re.sub(r"\d+", "#", other)
+def _alike(first: str, second: str) -> bool:
+    return re.sub(r"\d+", "#", first) == re.sub(r"\d+", "#", second)
 
 
 def _read(text: str) -> Scenario | None:
@@ -207,7 +207,7 @@ def _read(text: str) -> Scenario | None:
 
 
 def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
-    """As few of the items, in their order, as still pass (delta debugging: ever smaller parts are left out)."""
+    """Return a minimal subsequence that still passes (delta debugging: leave out ever smaller parts)."""
     size = len(items)
     while size >= 1 and items:
         start = 0
@@ -226,7 +226,7 @@ _NO_TEXTS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
 def _flow(value: Json) -> str:
-    """A value as YAML on one line."""
+    """Return a value as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

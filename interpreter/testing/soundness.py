@@ -1,8 +1,8 @@
-"""Whether a game is sound: what must hold of every game of every ruleset, whatever its rules say.
+"""Soundness: invariants of every game of every ruleset, whatever its rules say.
 
-In goes a game at a decision and a choice, out come troubles: rules that fail, decisions without a choice, phases that
-do not end, totals that are broken, options that are refused, what is told though it is hidden, copies and forms that
-differ. Which games are looked at is left to others.
+Takes a game at a decision and a choice; returns troubles: failing rules, decisions without options, endless phases,
+broken totals, refused options, leaks of hidden information, copies and compiled forms that differ. Callers choose the
+games (:mod:`interpreter.testing.verify`).
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of
 
 KINDS = {
     "failure": "a rule fails",
-    "dead end": "somebody must choose, and can not",
-    "endless": "a choice, a phase or the game goes on for ever",
-    "leak": "a player is told what is hidden",
-    "totals": "cards, tokens or pieces are lost or made",
-    "options": "what is offered is refused, or what is not offered is accepted",
-    "copies": "a clone, a save or an undone choice is not the same game",
+    "dead end": "a player must choose, but has no option",
+    "endless": "a choice, a phase or the game never ends",
+    "leak": "a player learns hidden information",
+    "totals": "cards, tokens or pieces are lost or created",
+    "options": "an offered choice is refused, or one that is not offered is accepted",
+    "copies": "a clone, a loaded save or an undone choice differs from the original game",
     "forms": "the plain form of the rules and the module differ",
 }
 """The kinds of trouble. All but the first four are faults of the interpreter, not of a ruleset."""
 
 PHASE = 1_000
-"""So many choices make a phase endless."""
+"""Number of choices after which a phase counts as endless."""
 ROUNDS = 500
-"""So many rounds make a game endless."""
+"""Number of rounds after which a game counts as endless."""
 READ = 400
-"""So many options of a decision are read."""
+"""Largest number of options of a decision that are examined."""
 TRIED = 6
-"""So many of them are tried."""
+"""Number of random options tried."""
 OFTEN = 12
-"""After so many looks at moments of one kind every look is as much rarer as it was before all looks."""
+"""Number of checks of one kind of moment after which the interval between checks grows by its initial length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that is wrong with a game. ``choice`` is the one that shows it, where it was not made."""
+    """A fault of a game. ``choice`` is the one that shows it, unless it was applied."""
 
     kind: str
     message: str
@@ -66,7 +66,7 @@ class Trouble:
 
     @property
     def key(self) -> tuple[str, object]:
-        """Return the identity of a trouble: its kind, with the position or the words without numbers."""
+        """Return the identity of a trouble: its kind, with the position or else the message without its numbers."""
         place = (self.span.file.name, self.span.start) if self.span is not None else None
         return self.kind, place or re.sub(r"\d+", "#", self.message)
 
@@ -75,39 +75,39 @@ class Trouble:
 
 
 def drawing(seed: int, name: str) -> Draw:
-    """Numbers by chance that follow from a seed and a name, apart from the chance of games."""
+    """Return a random number generator for a seed and a name, independent of the games' randomness."""
     return Draws(seed, f"examine {name}").below
 
 
 @dataclass
 class Examiner:
-    """Looks at one game from decision to decision. ``draw`` decides what is tried, and, where it is not ``thorough``,
-    how often what takes long is done: at once where a moment is the first of its kind, and the more seldom the more
-    often moments of its kind were ``looked`` at, in this game and those before. ``compares``: choices are made in the
-    other form of the rules too."""
+    """Examines one game, decision by decision. ``draw`` picks what is tried. Unless ``thorough``, it also spaces out
+    the slow checks: the first moment of each kind is always checked, later ones the less often the more of that kind
+    were ``looked`` at, in this and earlier games. With ``compares``, each choice is also applied in the other form of
+    the rules (plain or module)."""
 
     game: Game
     draw: Draw
     thorough: bool = False
     compares: bool = True
     looked: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    """For each way to look and kind of moment the number of looks. A kind is what was chosen and what that led to."""
+    """Number of checks by check and kind of moment. A kind is the choice made and the events it led to."""
     phases: int = 0
-    """So many phases began while it looked on."""
+    """Number of phases that have started."""
     closely: int = 0
-    """So many choices were looked at in some way that takes long."""
+    """Number of choices that had at least one slow check."""
     _kind: tuple[object, ...] = ()
     _close: bool = False
     _phase: int = 0
     _memories: dict[int, Memory] = field(default_factory=dict)
 
     def look(self) -> Iterator[Trouble]:
-        """Check the state of the game."""
+        """Check the current state of the game."""
         game = self.game
-        yield from (Trouble("totals", line, _asking(game)) for line in game.check())
+        yield from (Trouble("totals", line, _ask_span(game)) for line in game.check())
         if self._now("shows", 6):
             for _ in self._times():
-                yield from self._shows()
+                yield from self._views()
         if self._now("copies", 16):
             yield from self._copies()
         decision = game.decision
@@ -119,12 +119,12 @@ class Examiner:
             yield from self._options(decision)
 
     def make(self, option: Option) -> Iterator[Trouble]:
-        """Makes a choice, and tells what is wrong with that. The game goes on where no trouble was a failure."""
+        """Apply a choice and check its effects. The game can continue unless a trouble is a failure."""
         game = self.game
         before, start = game.clone(), len(game.state.log)
         decision = game.decision
         assert decision is not None
-        asked = decision.site.ask.span
+        ask_span = decision.site.ask.span
         try:
             game.apply(option)
         except RuleFailure as failure:
@@ -136,14 +136,14 @@ class Examiner:
                 case Event(name=word) | Mark(word=word):
                     happened.add(word)
         self._kind, self._close = (decision.name, option.do, frozenset(happened)), False
-        yield from self._goes_on(start, asked, option)
+        yield from self._endless(start, ask_span, option)
         if self.compares and self._now("forms", 4):
             yield from self._other_form(before, option, start)
         if self._now("undo", 6):
-            yield from self._undone(before, option)
+            yield from self._undo(before, option)
         if not game.is_over and self._now("told", 2):
             for _ in self._times():
-                yield from self._told(before, option, start)
+                yield from self._reveals(before, option, start)
 
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
@@ -162,22 +162,22 @@ class Examiner:
         """Return the number of repetitions: checks that depend on random deals run more than once."""
         return range(3 if self.thorough else 1)
 
-    def _now(self, way: str, seldom: int) -> bool:
-        """Return whether to look in a way now."""
+    def _now(self, check: str, seldom: int) -> bool:
+        """Return whether to run a slow check now. ``seldom`` is its initial average interval."""
         if self.thorough:
             return True
-        looked = self.looked[(way, *self._kind)]
-        if looked and self.draw(seldom * (1 + looked // OFTEN)):
+        count = self.looked[(check, *self._kind)]
+        if count and self.draw(seldom * (1 + count // OFTEN)):
             return False
-        self.looked[(way, *self._kind)] = looked + 1
+        self.looked[(check, *self._kind)] = count + 1
         self.closely += not self._close
         self._close = True
         return True
 
-    # --- as it stands
+    # --- current state
 
-    def _shows(self) -> Iterator[Trouble]:
-        """Check that the view of every player works, and does not depend on hidden things."""
+    def _views(self) -> Iterator[Trouble]:
+        """Check that every player's view can be built and does not depend on hidden information."""
         game = self.game
         try:
             for player in self._players():
@@ -185,27 +185,27 @@ class Examiner:
                 other = otherwise(game, player, self.draw, memory=self._memory(player))
                 apart = known_apart(game, other, player)
                 if apart is not None:
-                    what, mine, theirs = apart
-                    message = f"what player {player + 1} knows depends on what is hidden: {_what(what)}"
-                    yield Trouble("leak", message, _asking(game), _apart(mine, theirs))
+                    what, actual, alternative = apart
+                    message = f"what player {player + 1} knows depends on hidden information: {_what(what)}"
+                    yield Trouble("leak", message, _ask_span(game), _apart(actual, alternative))
         except RuleFailure as failure:
             yield trouble_of(failure)
 
     def _copies(self) -> Iterator[Trouble]:
         game = self.game
         if game.clone().digest() != game.digest():
-            yield Trouble("copies", "a clone is another game", _asking(game))
+            yield Trouble("copies", "a clone differs from its game", _ask_span(game))
         if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
             same = load_game(game.ruleset, game.to_json()).digest() == game.digest()
             if not same:
-                yield Trouble("copies", "a saved game that is loaded is another one", _asking(game))
+                yield Trouble("copies", "a loaded save differs from its game", _ask_span(game))
         except ValueError as error:
-            yield Trouble("copies", f"a saved game cannot be loaded: {error}", _asking(game))
+            yield Trouble("copies", f"a saved game cannot be loaded: {error}", _ask_span(game))
 
     def _options(self, decision: Decision) -> Iterator[Trouble]:
-        """Check that every offered option is accepted and works, and that others are refused."""
+        """Check that every offered option is accepted and can be applied, and that others are refused."""
         game = self.game
         try:
             options = list(islice(decision.options, READ))
@@ -225,21 +225,21 @@ class Examiner:
                     yield Trouble("options", message, decision.site.ask.span, choice=choice)
 
     def _some(self, options: list[Option]) -> list[Option]:
-        """The first and the last option of each alternative, and some by chance."""
+        """Return the first and last option of each alternative, and some random ones."""
         if len(options) <= TRIED or self.thorough:
             return options[:READ]
         ends: dict[str, list[Option]] = {}
         for option in options:
             ends.setdefault(option.do, []).append(option)
-        found = [each for same in ends.values() for each in (same[0], same[-1])]
-        return [*found, *(options[self.draw(len(options))] for _ in range(TRIED))][: 2 * TRIED]
+        outer = [option for same in ends.values() for option in (same[0], same[-1])]
+        return [*outer, *(options[self.draw(len(options))] for _ in range(TRIED))][: 2 * TRIED]
 
     def _offered(self, option: Option) -> Iterator[Trouble]:
         game, choice = self.game, option.as_dict()
         try:
             game.offered(choice)
         except IllegalMove as error:
-            yield Trouble("options", f"`{option}` is offered, but {error}", _asking(game), choice=choice)
+            yield Trouble("options", f"`{option}` is offered, but {error}", _ask_span(game), choice=choice)
             return
         except RuleFailure as failure:
             yield trouble_of(failure, choice)
@@ -250,27 +250,27 @@ class Examiner:
             yield trouble_of(failure, choice)
 
     def _mixed(self, options: list[Option]) -> Iterator[dict[str, Json]]:
-        """Choices with values that other options have, and with numbers beside those that are offered."""
+        """Yield choices with a value of another option, or with a number next to an offered one."""
         for _ in range(TRIED):
-            one = options[self.draw(len(options))]
-            choice = one.as_dict()
-            names = [name for name, _ in one.values]
+            base = options[self.draw(len(options))]
+            choice = base.as_dict()
+            names = [name for name, _ in base.values]
             if not names:
                 continue
             name = names[self.draw(len(names))]
-            others = [option[name] for option in options if option.do == one.do]
+            others = [option[name] for option in options if option.do == base.do]
             value = others[self.draw(len(others))]
             if isinstance(value, int) and not isinstance(value, bool):
                 value += self.draw(3) - 1
             try:
                 self.game.accepts({**choice, name: value})
-            except RuleFailure:  # a value that no rule foresees may not be worked out; it is refused all the same
+            except RuleFailure:  # a rule cannot cope with the value: it counts as refused
                 continue
             yield {**choice, name: value}
 
     # --- after a choice
 
-    def _goes_on(self, start: int, asked: Span, option: Option) -> Iterator[Trouble]:
+    def _endless(self, start: int, ask_span: Span, option: Option) -> Iterator[Trouble]:
         game = self.game
         marks = (mark for record in game.state.log[start:] if isinstance(mark := read(record), Mark))
         started = any(mark.begins for mark in marks)
@@ -278,12 +278,12 @@ class Examiner:
         self._phase = 0 if started else self._phase + 1
         if self._phase >= PHASE:
             phase = game.ruleset.model.phases[game.state.cells[game.machine.constants.layout.base["phase"]]]
-            yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", asked)
+            yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", ask_span)
         if game.state.cells[game.machine.constants.layout.base["round"]] > ROUNDS:
             yield Trouble("endless", f"the game goes on after {ROUNDS} rounds")
 
     def _other_form(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """The choice leads to the same state and the same records in the other form."""
+        """Check that the choice leads to the same state and log records in the other form."""
         machine, other = self.game.machine, before.clone()
         was = machine.plain
         if not was and machine.ready() is None:
@@ -298,18 +298,18 @@ class Examiner:
         finally:
             machine.plain = was
         if not same or machine.bailouts != bailouts:
-            yield Trouble("forms", "the two forms of the rules do not lead to the same", option_span(option))
+            yield Trouble("forms", "the plain form and the module give different results", option_span(option))
 
-    def _undone(self, before: Game, option: Option) -> Iterator[Trouble]:
+    def _undo(self, before: Game, option: Option) -> Iterator[Trouble]:
         game = before.clone()
         game.apply(option.as_dict())
         game.undo()
         if game.digest() != before.digest():
-            yield Trouble("copies", f"`{option}` undone is another game", option_span(option))
+            yield Trouble("copies", f"undoing `{option}` does not restore the game", option_span(option))
 
-    def _told(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """Check that what a choice reveals does not depend on hidden things, except for cards that moved, nor on sealed
-        choices. What the course of the game gives away (who is asked next) is not judged."""
+    def _reveals(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
+        """Check that what a choice reveals depends neither on hidden information (cards that moved excepted) nor on
+        sealed choices. What the course of the game gives away, such as the next player to decide, is not checked."""
         game = self.game
         log = game.state.log[start:]
         if reveals(log):
@@ -340,18 +340,18 @@ class Examiner:
             other.apply(choice.as_dict())
             if self._asks(other) != self._asks(self.game):
                 return
-            mine, theirs = (
+            actual, alternative = (
                 list(lines_since(game.table, game.state, since, player))
                 for game, since in ((self.game, start), (other, 0))
             )
-        except (IllegalMove, RuleFailure):  # what is hidden may decide what can be done: it gives nothing away in words
+        except (IllegalMove, RuleFailure):  # hidden information may decide legality: no message leaks it
             return
-        if [(a.kind, a.name) for a in mine] != [(b.kind, b.name) for b in theirs]:
+        if [(a.kind, a.name) for a in actual] != [(b.kind, b.name) for b in alternative]:
             return
-        for a, b in zip(mine, theirs, strict=True):
+        for a, b in zip(actual, alternative, strict=True):
             if (a.text, a.values) != (b.text, b.values):
-                message = f"`{a.name}` tells player {player + 1} what is hidden"
-                notes = (f"told: {a.text or a.values}", f"if it were otherwise: {b.text or b.values}")
+                message = f"`{a.name}` tells player {player + 1} hidden information"
+                notes = (f"shown: {a.text or a.values}", f"with other hidden information: {b.text or b.values}")
                 events = (event for r in self.game.state.log[start:] if isinstance(event := read(r), Event))
                 span = next((event.site for event in events if event.name == a.name), None)
                 yield Trouble("leak", message, span or option_span(made), notes)
@@ -359,7 +359,7 @@ class Examiner:
         apart = shown_apart(self.game, other, player)
         if apart is not None:
             what, seen, would = apart
-            message = f"what player {player + 1} sees depends on what is hidden: {_what(what)}"
+            message = f"what player {player + 1} sees depends on hidden information: {_what(what)}"
             yield Trouble("leak", message, option_span(made), _apart(seen, would))
 
     @staticmethod
@@ -368,22 +368,22 @@ class Examiner:
 
 
 def some_option(decision: Decision, draw: Draw) -> Option:
-    """One of the options by chance, alternatives with few options as likely as those with many."""
-    found: dict[str, list[Option]] = {}
+    """Return a random option. Every alternative is equally likely, however many options it has."""
+    alternatives: dict[str, list[Option]] = {}
     for option in islice(decision.options, READ):
-        found.setdefault(option.do, []).append(option)
-    names = list(found)
-    options = found[names[draw(len(names))]]
+        alternatives.setdefault(option.do, []).append(option)
+    names = list(alternatives)
+    options = alternatives[names[draw(len(names))]]
     return options[draw(len(options))]
 
 
 def option_span(option: Option) -> Span | None:
-    """Return the position that offers an option."""
+    """Return the position in the rules that offers an option."""
     return option.site.core.span if option.site is not None else None
 
 
 def trouble_of(failure: RuleFailure, choice: Mapping[str, Json] | None = None) -> Trouble:
-    """Return the name of a rule failure as a kind of trouble."""
+    """Return the trouble that describes a rule failure."""
     kind = "failure"
     if failure.message.endswith("leaves no choice"):
         kind = "dead end"
@@ -393,12 +393,12 @@ def trouble_of(failure: RuleFailure, choice: Mapping[str, Json] | None = None) -
     return Trouble(kind, failure.message, failure.span, chain, choice)
 
 
-def _asking(game: Game) -> Span | None:
+def _ask_span(game: Game) -> Span | None:
     return game.decision.site.ask.span if game.decision is not None else None
 
 
 def _records(game: Game, start: int) -> list[Record]:
-    """The log from a record on; each form has sites of its own."""
+    """Return the log from a record on, with comparable choices: each form has its own sites."""
     return [
         (choice.option.core, *choice[2:]) if isinstance(choice := read(record), Choice) else record
         for record in game.state.log[start:]
@@ -413,13 +413,13 @@ def _what(what: str) -> str:
     return {"view": "the view", "boards": "a board"}.get(what, f"the {what}")
 
 
-def _apart(one: object, other: object) -> tuple[str, ...]:
-    """The first place at which two values differ."""
+def _apart(left: object, right: object) -> tuple[str, ...]:
+    """Return notes on the first difference of two nested values."""
     while True:
-        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-            key = next(key for key in one if one[key] != other[key])
-            one, other = one[key], other[key]
-        elif isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
-            one, other = next((a, b) for a, b in zip(one, other, strict=True) if a != b)
+        if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
+            key = next(key for key in left if left[key] != right[key])
+            left, right = left[key], right[key]
+        elif isinstance(left, list | tuple) and isinstance(right, list | tuple) and len(left) == len(right):
+            left, right = next((a, b) for a, b in zip(left, right, strict=True) if a != b)
         else:
-            return (f"seen: {one}", f"if it were otherwise: {other}")
+            return (f"seen: {left}", f"with other hidden information: {right}")

@@ -1,7 +1,7 @@
-"""A state as rule text: the lines that lead from one state of a table to another, as a scenario gives them.
+"""State as rule text: the ``given`` lines of a scenario that lead from one state of a table to another.
 
-What stands between two phases can mostly be said so. What cannot is left out: blocks that wait, tokens on cards, cards
-that cannot be told apart, pieces that left their places.
+They cover most of the state between two phases. Not expressible, and so left out: suspended blocks, tokens on cards,
+indistinguishable cards, pieces that left their places.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ from interpreter.language.types import CardHolderType, HolderType, PilesType, Po
 __all__ = ["joined", "lines_to"]
 
 Holder = tuple[Group, int, str]
-"""A group, the cell of one owner, and how rule text names it."""
+"""A group, the cell of one owner, and its name in rule text."""
 
 
 def lines_to(first: Game, then: Game) -> list[str]:
-    """The lines after which the first game holds what the other one does."""
+    """Return the lines that bring the first game to the state of the second, as far as expressible."""
     holders = list(_holders(first))
-    found = [*_cards(first, then, holders), *_tokens(first, then, holders), *_pieces(first, then, holders)]
+    lines = [*_cards(first, then, holders), *_tokens(first, then, holders), *_pieces(first, then, holders)]
     for group, cell, name in holders:
         value = then.state.cells[cell]
         if not isinstance(group.type, HolderType) and first.state.cells[cell] != value:
-            said = literal(first.ruleset, value, group.type)
-            if said is not None:
-                found.append(f"{name} = {said}")
-    return found
+            text = literal(first.ruleset, value, group.type)
+            if text is not None:
+                lines.append(f"{name} = {text}")
+    return lines
 
 
 _CARD = re.compile(r"move \[c in (\w+) where (c\.\w+) == (.+)\] to (?!bottom of |new pile )(.+)")
 
 
 def joined(lines: Iterable[str]) -> list[str]:
-    """The lines, with cards that go to one place in one of them."""
-    found: list[str] = []
+    """Return the lines, with consecutive moves of cards to the same place merged."""
+    merged: list[str] = []
     last, keys = None, list[str]()
     for line in lines:
         card = _CARD.fullmatch(line)
         here = (card[1], card[2], card[4]) if card else None
         if card is None or here is None:
-            found.append(line)
+            merged.append(line)
         elif here == last:
             keys.append(card[3])
-            found[-1] = f"move [c in {card[1]} where {card[2]} in [{', '.join(keys)}]] to {card[4]}"
+            merged[-1] = f"move [c in {card[1]} where {card[2]} in [{', '.join(keys)}]] to {card[4]}"
         else:
             keys = [card[3]]
-            found.append(line)
+            merged.append(line)
         last = here
-    return found
+    return merged
 
 
 def _holders(game: Game) -> Iterator[Holder]:
@@ -66,7 +66,7 @@ def _holders(game: Game) -> Iterator[Holder]:
 
 
 def _cards(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
-    """Cards that lie elsewhere go there; a zone that keeps an order is laid anew where it is another one, piles too."""
+    """Yield moves of cards that changed zone. Piles and ordered zones that differ are laid out anew."""
     here, there = first.state.cells, then.state.cells
     for group, cell, name in holders:
         if not isinstance(group.type, CardHolderType) or here[cell] == there[cell]:
@@ -81,7 +81,7 @@ def _cards(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
 
 
 def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
-    """Each of the cards that can be told from others."""
+    """Yield an expression for each card that can be told apart from others."""
     model = game.ruleset.model
     for row in (model.cards[card] for card in cards):
         key = model.card_kinds[row.kind].key
@@ -93,7 +93,7 @@ def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
 
 
 def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
-    """Tokens go from where there are fewer of them to where there are more."""
+    """Yield moves of tokens from holders that lost some to holders that gained some."""
     model = first.ruleset.model
     for token in dict.fromkeys(group.type.name for group, _, _ in holders if isinstance(group.type, TokenHolderType)):
         units = first.machine.constants.effects.units
@@ -111,18 +111,18 @@ def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
 def _exchanged(gains: list[tuple[str, int]], member: str | None) -> Iterator[str]:
     of = f" of {member}" if member is not None else ""
     gives = [(name, -number) for name, number in gains if number < 0]
-    for name, wanted in ((name, number) for name, number in gains if number > 0):
-        while wanted and gives:
+    for name, missing in ((name, number) for name, number in gains if number > 0):
+        while missing and gives:
             source, left = gives.pop()
-            number = min(wanted, left)
+            number = min(missing, left)
             yield f"move {number}{of} from {source} to {name}"
-            wanted -= number
+            missing -= number
             if left > number:
                 gives.append((source, left - number))
 
 
 def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
-    """Pieces that stand go to their places; pieces that left theirs are more than can be said."""
+    """Yield moves of pieces to their places. Pieces that left a place cannot be expressed."""
     model, layout = first.ruleset.model, first.machine.constants.layout
     if "piece" not in layout.base or model.graph is None:
         return

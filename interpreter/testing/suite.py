@@ -1,4 +1,4 @@
-"""All scenarios of some files, folders or rulesets, with the rulesets that they speak of."""
+"""Scenarios of some files, folders or rulesets, with the rulesets that they name."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _RULESETS = ("ruleset", "holds_for", "fails_for")
 
 @dataclass
 class Suite:
-    """Scenarios with the rulesets that they speak of, each loaded once. ``diagnostics`` grow while they are checked."""
+    """Scenarios and the rulesets that they name, each loaded once. Checking adds to ``diagnostics``."""
 
     shelf: Shelf
     scenarios: list[Scenario]
     diagnostics: list[Diagnostic] = field(default_factory=list)
     shelves: dict[str, Shelf] = field(default_factory=dict)
-    """By the names of files that lie elsewhere, where the rulesets stand of which they speak."""
+    """Shelves of the rulesets named by scenario files outside ``shelf``, by file name."""
     load: Callable[[str, tuple[str, ...], Shelf], Ruleset] = load
-    """Loads the ruleset of an id with overlays; raises :class:`RulesetError`."""
+    """Load a ruleset by id, with overlays. Raises :class:`RulesetError`."""
     _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
     def ruleset(self, id: str, scenario: Scenario) -> Ruleset | None:
-        """A ruleset as a scenario plays it, with overlays, where nothing is wrong with it."""
+        """Return a ruleset with the overlays of a scenario, or None and a diagnostic if it has errors."""
         shelf = self.shelves.get(scenario.span.file.name, self.shelf)
         key = (str(shelf.roots[0]), id, scenario.overlays)
         try:
@@ -56,17 +56,17 @@ class Suite:
         return {id: said for shelf in shelves.values() for id, said in statements_of(shelf).items()}
 
     def checked(self, scenario: Scenario, ruleset: str) -> Checked | None:
-        """A scenario bound to a ruleset, where nothing is wrong with either."""
+        """Return a scenario bound to a ruleset; None if either has errors."""
         key = (scenario.id, ruleset)
         if key not in self._checked:
             loaded = self.ruleset(ruleset, scenario)
-            checked, found = check_scenario(scenario, loaded) if loaded else (None, [])
+            checked, diagnostics = check_scenario(scenario, loaded) if loaded else (None, [])
             self._checked[key] = checked
-            self.diagnostics.extend(found)
+            self.diagnostics.extend(diagnostics)
         return self._checked[key]
 
     def forms(self, ruleset: Ruleset) -> list[Ruleset]:
-        """A ruleset, and as it is with the overlays that its scenarios and numbers of players take in."""
+        """Return a ruleset, and its variants with the overlays of its scenarios and numbers of players."""
         forms = {ruleset.overlays: ruleset}
         for form in (ruleset.for_players(number) for number, _ in ruleset.players.overlays):
             forms.setdefault(form.overlays, form)
@@ -76,8 +76,8 @@ class Suite:
         return list(forms.values())
 
     def bound(self, form: Ruleset, cited: set[str] | None = None) -> Iterator[Checked]:
-        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it; of those that cite
-        some statements, where these are named."""
+        """Yield the scenarios that hold for a ruleset with exactly its overlays, bound to it. ``cited`` restricts them
+        to scenarios that cite any of these statements."""
         for scenario in self.scenarios:
             if cited is not None and not cited & scenario.statements:
                 continue
@@ -88,70 +88,70 @@ class Suite:
 
     @cached_property
     def pairs(self) -> list[tuple[Scenario, str]]:
-        """Every scenario with every ruleset that it speaks of."""
+        """Every scenario with every ruleset that it names."""
         return [(scenario, ruleset) for scenario in self.scenarios for ruleset in scenario.rulesets]
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Runs all scenarios."""
+        """Run all scenarios."""
         for scenario, ruleset in self.pairs:
             yield self.outcome(scenario, ruleset)
 
     def outcome(self, scenario: Scenario, ruleset: str) -> Outcome:
-        """Runs one scenario; where it must fail, that it does is what passes."""
+        """Run a scenario. One that is expected to fail for the ruleset passes if it fails."""
         checked = self.checked(scenario, ruleset)
         if checked is None:
-            return Outcome(scenario, ruleset, (Failure(f"it does not fit `{ruleset}`", scenario.span),))
+            return Outcome(scenario, ruleset, (Failure(f"the scenario has errors with `{ruleset}`", scenario.span),))
         outcome = run_scenario(checked)
         if ruleset not in scenario.fails_for:
             for changed in scenario.fails_with:
                 other = replace(scenario, settings={**scenario.settings, **changed})
                 if run_scenario(replace(checked, scenario=other)).passed:
-                    passes = Failure(f"it holds with {changed} too, with which it is said to fail", scenario.span)
+                    passes = Failure(f"it passes with {changed}, but `fails_with` names it", scenario.span)
                     outcome = replace(outcome, failures=(*outcome.failures, passes))
             return outcome
-        passes = Failure(f"it holds for `{ruleset}` too, for which it is said to fail", scenario.span)
+        passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", scenario.span)
         return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
 
-    def told(self) -> list[str]:
-        """Return the diagnostics of files, names and texts, each once."""
+    def messages(self) -> list[str]:
+        """Return the diagnostics as text, without duplicates."""
         return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
 
 
-def _placed_in(scenario: Scenario, ruleset: str, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Return the errors of a scenario's ruleset, or that it does not exist."""
+def _placed_in(scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Return the errors of a scenario's ruleset, placed at its name in the scenario if they have no position."""
     named = (scalar for key in _RULESETS for scalar in words(scenario.item.get(key)) if scalar.text == ruleset)
     span = next((scalar.span for scalar in named), scenario.span)
-    return (replace(each, span=span) if each.span is None else each for each in found)
+    return (replace(diagnostic, span=span) if diagnostic.span is None else diagnostic for diagnostic in diagnostics)
 
 
 def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
-    """The scenarios of files, of all files in folders and of rulesets; all that there are, where nothing is named."""
+    """Return the scenarios of the named files, folders and rulesets; all scenarios of the shelf if nothing is named."""
     names = list(named)
     places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
     shelf = shelf or shelf_for(next(places, None))
     suite, own = Suite(shelf, []), dict[Path, Shelf]()
     shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")]) if _wants(names) else []
-    found = [] if names else shipped
+    scenarios = [] if names else shipped
     for name in names:
         path = Path(name)
         if path.exists():
             files = sorted(path.rglob("scenarios/*.yaml")) or sorted(path.glob("*.yaml")) if path.is_dir() else [path]
             for file in files:
-                where = own.setdefault(file.parent, shelf_for(file)) if file.is_file() else shelf
-                suite.shelves[file.as_posix()] = where
-                found.extend(_read(suite, [where.read_path(file)]))
+                own_shelf = own.setdefault(file.parent, shelf_for(file)) if file.is_file() else shelf
+                suite.shelves[file.as_posix()] = own_shelf
+                scenarios.extend(_read(suite, [own_shelf.read_path(file)]))
         elif "/" in name or names_a_file(name):
             suite.diagnostics.extend(shelf.read_path(path)[1])
         else:
             if shelf.find("ruleset", name) is None:
                 suite.diagnostics.extend(shelf.read("ruleset", name)[1])
-            found.extend(scenario for scenario in shipped if name in scenario.rulesets)
-    suite.scenarios = list({scenario.id: scenario for scenario in found}.values())
+            scenarios.extend(scenario for scenario in shipped if name in scenario.rulesets)
+    suite.scenarios = list({scenario.id: scenario for scenario in scenarios}.values())
     return suite
 
 
 def _elsewhere(name: str) -> list[Path]:
-    """The file of a ruleset that lies in no folder of rulesets."""
+    """Return the file of a ruleset outside the folders of rulesets, if it is one."""
     shelf, document, _ = find(name)
     return [document.path] if document is not None and shelf.ahead else []
 
@@ -162,13 +162,13 @@ def _wants(names: list[str]) -> bool:
 
 def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnostic]]]) -> list[Scenario]:
     scenarios: list[Scenario] = []
-    for document, found in documents:
-        suite.diagnostics.extend(found)
+    for document, diagnostics in documents:
+        suite.diagnostics.extend(diagnostics)
         if document is not None and document.kind == "scenarios":
-            read, wrong = read_scenarios(document)
+            read, errors = read_scenarios(document)
             scenarios.extend(read)
-            suite.diagnostics.extend(wrong)
+            suite.diagnostics.extend(errors)
         elif document is not None:
-            message = f"`{document.id}` is no file of scenarios: it holds {document.kind}"
+            message = f"`{document.id}` is not a scenario file: its kind is `{document.kind}`"
             suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span))
     return scenarios

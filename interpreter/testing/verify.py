@@ -1,8 +1,7 @@
-"""Looking for trouble by play: games by several bots, with all numbers of players and other settings, each looked at
-from decision to decision.
+"""Fuzzing by play: games of several bots, with all numbers of players and random settings, checked at every decision.
 
-In goes a ruleset, out come findings, each once: what is wrong, and the game in which it was. What is wrong with a game
-is said by :mod:`interpreter.testing.soundness`; findings are made short in :mod:`interpreter.testing.shrink`.
+Takes a ruleset; returns findings without duplicates: a trouble and the game that shows it.
+:mod:`interpreter.testing.soundness` checks a game; :mod:`interpreter.testing.shrink` shortens a finding.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ __all__ = ["Course", "Finding", "Moment", "Played", "verify"]
 
 BOTS = ("random", "rare")
 KEPT = 8
-"""So many starts of phases are remembered, the last ones."""
+"""Number of phase starts that are kept, the latest ones."""
 REFUSED = 4
-"""So many times as many games are begun as are asked for, where settings by chance are refused."""
+"""Largest number of attempts per requested game, as a ruleset may refuse random settings."""
 
 T = TypeVar("T")
 
@@ -56,7 +55,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The start of a phase: how many choices were made before it, and the state."""
+    """Snapshot of the start of a phase. ``made`` is the number of choices before it."""
 
     made: int
     phase: str
@@ -66,31 +65,31 @@ class Moment:
 
 @dataclass(frozen=True)
 class Finding:
-    """A trouble, and the game that shows it: its choices, the last of which shows it, and the last starts of phases."""
+    """A trouble and the game that shows it: the choices up to the one that shows it, and the latest phase starts."""
 
     trouble: Trouble
     asked: Ruleset = field(repr=False)
-    """The ruleset without what the number of players takes in."""
+    """The ruleset without the overlays of the number of players."""
     ruleset: Ruleset = field(repr=False)
     course: Course
     choices: tuple[tuple[int, dict[str, Json]], ...] = field(repr=False)
     moments: tuple[Moment, ...] = field(repr=False)
     set_up: int = 0
-    """So many of the choices belong to the set-up."""
+    """Number of choices that belong to the set-up."""
 
 
 @dataclass
 class Played:
-    """Games played so far. ``watch`` is called with each decision. ``watch`` is called with each decision."""
+    """Progress of a search. ``watch`` is called after each decision."""
 
     games: int = 0
     decisions: int = 0
     closely: int = 0
-    """So many of the decisions were looked at in ways that take long."""
+    """Number of decisions that had at least one slow check."""
     cut: int = 0
-    """So many games were not played to their end, since the time was over."""
+    """Number of games cut short by the time limit."""
     refused: int = 0
-    """So many times others were drawn, since the ruleset refuses settings that were drawn by chance."""
+    """Number of games not started because the ruleset refuses the random settings."""
     watch: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
@@ -103,16 +102,15 @@ def verify(
     settings: Mapping[str, Json] | None = None,
     played: Played | None = None,
 ) -> Iterator[Finding]:
-    """Plays so many games, or so long, whichever is over first, and gives each trouble once. ``played`` tells how far
-    it is.
+    """Play until ``games`` or ``seconds`` is reached, and yield each trouble once. ``played`` reports progress.
 
-    Games follow from the seed; ``settings`` are given to all of them, others vary. ``ValueError`` for what the ruleset
-    does not allow.
+    The seed determines the games. ``settings`` apply to all of them; other settings vary. Raises :class:`ValueError`
+    for a number of players that the ruleset does not allow.
     """
     played = played if played is not None else Played()
     end = monotonic() + seconds if seconds is not None else None
     tables: dict[tuple[int, str], list[Bot]] = {}
-    found: set[object] = set()
+    keys: set[object] = set()
     looked: Counter[tuple[object, ...]] = Counter()
     for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
         if (games is not None and (played.games >= games or number >= REFUSED * games)) or _is_over(end):
@@ -121,8 +119,8 @@ def verify(
         if key not in tables:
             tables[key] = bots_of(course.bots, ruleset, course.players)
         for finding in _played(ruleset, course, tables[key], played, end, looked):
-            if finding.trouble.key not in found:
-                found.add(finding.trouble.key)
+            if finding.trouble.key not in keys:
+                keys.add(finding.trouble.key)
                 yield finding
 
 
@@ -131,46 +129,48 @@ def _is_over(end: float | None) -> bool:
 
 
 def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Json]) -> Iterator[Course]:
-    """Every number of players with every bot, with settings as they are and then with others, and again. All bots play
-    with the same other settings: a table that was set for them is worth its time only where it is used again."""
+    """Yield every number of players with every bot, first with default settings, then with random ones, and repeat.
+
+    All bots share the same random settings, because preparing a table for them pays off only if it is reused.
+    """
     numbers = list(players) or list(range(ruleset.players.low, ruleset.players.high + 1))
     for number in numbers:
         ruleset.check_players(number)
     names = list(dict.fromkeys(("random", default_bots(ruleset), *BOTS)))
     for index in count():
         people, turn = numbers[index % len(numbers)], index // len(numbers)
-        given = dict(settings)
+        chosen = dict(settings)
         if turn // len(names) % 2:
-            which = turn // len(names) // 2 * len(numbers) + index % len(numbers)
-            given = {**_others(ruleset.for_players(people), seed, which), **given}
-        course = Course(people, seed + index, given, names[turn % len(names)])
+            variant = turn // len(names) // 2 * len(numbers) + index % len(numbers)
+            chosen = {**_others(ruleset.for_players(people), seed, variant), **chosen}
+        course = Course(people, seed + index, chosen, names[turn % len(names)])
         yield course
 
 
-def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Json]:
-    """Other readings, and settings of which all values are known. Each has all its values in turn, in an order by
-    chance, so that few games meet all of them, in many combinations."""
+def _others(ruleset: Ruleset, seed: int, variant: int) -> dict[str, Json]:
+    """Return random readings and settings. Each cycles through its values in random order, so that few games cover all
+    values in many combinations."""
 
-    def turn(name: str, values: Sequence[T]) -> T:
-        go, place = divmod(which, len(values))
-        return values[shuffled(range(len(values)), drawing(seed, f"settings {go} {name}"))[place]]
+    def pick(name: str, values: Sequence[T]) -> T:
+        turn, place = divmod(variant, len(values))
+        return values[shuffled(range(len(values)), drawing(seed, f"settings {turn} {name}"))[place]]
 
-    found: dict[str, Json] = {}
+    settings: dict[str, Json] = {}
     for doubt in ruleset.model.interpretations.values():
-        reading = turn(doubt.name, list(doubt.readings))
+        reading = pick(doubt.name, list(doubt.readings))
         if reading != doubt.default:
-            found[doubt.name] = reading
+            settings[doubt.name] = reading
     for setting in ruleset.model.settings.values():
-        if turn(f"whether {setting.name}", (True, False)):
+        if pick(f"whether {setting.name}", (True, False)):
             continue
         if setting.range is not None:
             low, high = setting.range
-            found[setting.name] = low + drawing(seed, f"settings {which} {setting.name}")(high - low + 1)
+            settings[setting.name] = low + drawing(seed, f"settings {variant} {setting.name}")(high - low + 1)
         elif isinstance(setting.type, BoolType):
-            found[setting.name] = bool(drawing(seed, f"settings {which} {setting.name}")(2))
+            settings[setting.name] = bool(drawing(seed, f"settings {variant} {setting.name}")(2))
         elif isinstance(setting.type, KindType):
-            found[setting.name] = turn(setting.name, ruleset.names.members(setting.type.name))
-    return found
+            settings[setting.name] = pick(setting.name, ruleset.names.members(setting.type.name))
+    return settings
 
 
 def _played(
@@ -181,19 +181,19 @@ def _played(
     end: float | None,
     looked: Counter[tuple[object, ...]],
 ) -> Iterator[Finding]:
-    """One game, to its end, its first failure or the end of the time. ``looked``: what was looked at in all games."""
+    """Play a game to its end, its first failure or the time limit. ``looked`` counts the checks of all games."""
     asked, ruleset = ruleset, ruleset.for_players(course.players)
     moments: list[Moment] = []
     try:
         game = Game.seated(ruleset.table(course.players, ruleset.settings(course.settings)), course.seed, None)
-    except (ValueError, RulesetError):  # settings by chance that the ruleset refuses
+    except (ValueError, RulesetError):  # the ruleset refuses these random settings
         played.refused += 1
         return
     played.games += 1
     layout, phases = game.machine.constants.layout, ruleset.model.phases
     made, set_up = 0, 0
 
-    def heard(state: State, word: str) -> None:
+    def on_mark(state: State, word: str) -> None:
         nonlocal set_up
         if word == "start of round" and state.cells[layout.base["round"]] == 1:
             set_up = made
@@ -208,7 +208,7 @@ def _played(
             choices.append((game.decision.actor, dict(trouble.choice)))
         return Finding(trouble, asked, ruleset, course, tuple(choices), tuple(moments), set_up)
 
-    listen(game.state, heard)
+    listen(game.state, on_mark)
     streams = streams_for(course.seed, course.players)
     examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings, looked=looked)
     try:
@@ -224,7 +224,7 @@ def _played(
             bot = who_decides(bots, decision, ruleset)
             try:
                 option = bot.choose(game, decision, streams[decision.actor])
-            except RuleFailure:  # a policy that is at its wits' end is no fault of the rules
+            except RuleFailure:  # a policy that fails is no fault of the rules
                 option = some_option(decision, examiner.draw)
             made += 1
             troubles = list(examiner.make(option))

@@ -1,4 +1,4 @@
-"""The command line, called in the test's own process, with the small ruleset of the tests beside the shipped ones."""
+"""Fixtures to call the command line in process, with the small test ruleset in addition to the shipped ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Calls the program with arguments; ``input`` is what is typed. A bug of ours is raised, not swallowed."""
+    """Return a function that calls the program with arguments; ``input`` is its stdin. Unexpected exceptions
+    propagate."""
     monkeypatch.setenv("REGELWERK_PATH", str(ROOT))
 
     def call(*arguments: str, input: str = "") -> Result:

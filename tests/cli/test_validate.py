@@ -28,7 +28,7 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("nowhere/", None, "E030 no `.yaml` file lies in the folder `nowhere`"),
+        ("nowhere/", None, "E030 no `.yaml` file in the folder `nowhere`"),
         ("missing/", None, "E030 no file `missing`"),
         ("famly.yaml", None, "E030 no file `famly.yaml`"),
         ("notes.txt", b"hello", "E013 got text, want keys with values"),

@@ -62,9 +62,9 @@ def test_another_choice(pebbles: Ruleset) -> None:
         (["most=0"], "does not hold"),
         (["heap[white]=3"], "unknown table `heap`"),
         (["hop"], "`hop` is not one of"),
-        (["most"], "`most` is a setting: say what it shall be, `most=VALUE`"),
-        (["most="], "`most` is a setting: say what it shall be, `most=VALUE`"),
-        (["pull white 1", "wait"], "only one choice"),
+        (["most"], "`most` is a setting: give its value, `most=VALUE`"),
+        (["most="], "`most` is a setting: give its value, `most=VALUE`"),
+        (["pull white 1", "wait"], "give only one choice"),
     ],
 )
 def test_what_cannot_be_changed(pebbles: Ruleset, texts: list[str], message: str) -> None:

@@ -54,7 +54,7 @@ def parted(ruleset: Ruleset, games: int = 3) -> list[Parting]:
 def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> None:
     found = parted(other(tmp_path, "most otherwise 3", "most otherwise 5"))
     assert {(each.path, each.choices, each.round) for each in found} == {("rules.largest", 0, 1)}
-    assert found[0].a == "player 2 has no choice that the other has not"
+    assert found[0].a == "player 2 has no option that only this side has"
     assert "pulls 4 white" in found[0].b
 
 

@@ -1,8 +1,8 @@
-"""A verifier of functions of the intermediate form: what every pass must leave true.
+"""Verifier of functions of the intermediate form: the invariants of every pass.
 
 - Every variable is set before it is read, on all paths; it has one representation.
 - The operands of each op have the representations that the op takes; calls fit the function that they call.
-- Every label is open where control goes to it.
+- Every label is open at each jump to it.
 - A function with a result returns one on every path, or fails.
 """
 
@@ -26,13 +26,13 @@ Known = frozenset[str] | None
 
 
 def signatures_of(functions: Iterable[ops.Function]) -> dict[str, Signature]:
-    """The signatures of functions of the IR, by their names."""
+    """Return the signatures of functions of the IR by name."""
     return {each.name: Signature(tuple(var.rep for var in each.parameters), each.result) for each in functions}
 
 
 def check_function(function: ops.Function, signatures: Mapping[str, Signature]) -> list[str]:
-    """Verify a function of the IR and return its faults. ``signatures``: of all functions that it can call, beside the
-    helpers."""
+    """Verify a function of the IR and return its faults. ``signatures`` are those of all functions that it can call,
+    except helpers."""
     return _Checker(function, signatures).check()
 
 
@@ -166,7 +166,7 @@ class _Checker:
     # --- values
 
     def _rep(self, op: ops.Op, var: ops.Var) -> None:
-        """A variable has the representation that it had first."""
+        """Check that a variable keeps its first representation."""
         rep = self._reps.setdefault(var.name, var.rep)
         if rep != var.rep:
             self._wrong(op, f"`{var.name}` is {var.rep} here, and {rep} before")

@@ -1,4 +1,4 @@
-"""One game in both forms at once: the plain one is the oracle of the other."""
+"""A game in both forms at once: the plain form is the oracle of the module."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ MOST_DECISIONS = 600
 
 @shared
 def ruleset(name: str) -> Ruleset:
-    """A shipped ruleset by its id, one of the cases by its path; overlays of the case's folder after a `+`.
+    """Return a shipped ruleset by its id, or a case by its path; overlays of the case's folder follow a `+`.
 
-    It is loaded as the tests of the cases do it: the cache has its modules for both.
+    Loads it like the tests of the cases, so that both share cached modules.
     """
     path, _, overlay = name.partition("+")
     overlays = [overlay] if overlay else []
@@ -54,7 +54,7 @@ def ruleset(name: str) -> Ruleset:
 
 @shared
 def named() -> list[str]:
-    """Every ruleset, the small ones also with each overlay that fits."""
+    """Return the names of all rulesets, and of small ones with each overlay that fits."""
     found = list(SHIPPED)
     for path in CASES:
         if any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
@@ -69,7 +69,7 @@ def named() -> list[str]:
 
 
 def fits(name: str) -> bool:
-    """Whether a case can be played; those that cannot are told by the tests of the cases."""
+    """Return whether a case can be played. The tests of the cases report those that cannot."""
     try:
         ruleset(name)
     except RulesetError:
@@ -88,7 +88,7 @@ def tables() -> list[tuple[str, int]]:
 
 @dataclass
 class Pair:
-    """The same game in both forms."""
+    """A game in both forms."""
 
     name: str
     players: int
@@ -123,14 +123,15 @@ class Pair:
         self._both(lambda machine, state: machine.take(state, self.chance, *option))
 
     def _both(self, do: Callable[[CompiledMachine, State], object]) -> None:
-        """The same in both forms. A failure is the same too, with its place and chain; it ends the game."""
+        """Do the same in both forms. A rule failure must be equal too, with its position and chain; it ends the
+        game."""
         failures = [told(lambda: do(self.plain, self.a)), told(lambda: do(self.fast, self.b))]
         assert failures[0] == failures[1]
         self.failure = failures[0]
 
 
 def records(state: State) -> list[tuple[Value, ...]]:
-    """The log; each form has its own site of an option."""
+    """Return the log in comparable form, as each form has its own site of an option."""
     return [(*r[:1], r[1].core, *r[2:]) if r[0] == CHOICE else r for r in state.log]
 
 
@@ -154,7 +155,7 @@ def machines(name: str, players: int) -> tuple[CompiledMachine, CompiledMachine,
 
 
 def picked(options: list[tuple[int, tuple[Value, ...]]], chance: random.Random) -> tuple[int, tuple[Value, ...]]:
-    """Early options more often, so that a bid does not take all the money and a turn does not end at once."""
+    """Return a random option, early ones more often, so that bids rarely take all the money and turns last."""
     return options[0] if chance.random() < 0.35 else chance.choice(options[:40] if chance.random() < 0.6 else options)
 
 

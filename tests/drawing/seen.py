@@ -1,4 +1,4 @@
-"""What can be seen on an SVG, read from the file itself, and which of it lies over what: by plain geometry."""
+"""Geometry of an SVG, read from the file itself: its visible elements and their overlaps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Rectangle = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Seen:
-    """Discs with the name in their tooltip; fields of land by their corners; links as points along them; labels with
-    the rectangle that they take."""
+    """Visible elements: discs with the names in their tooltips, polygons of land, links as points along them, and
+    labels with their rectangles."""
 
     width: float
     height: float
@@ -31,7 +31,7 @@ class Seen:
     title: str
 
     def overlaps(self) -> list[str]:
-        """All pairs of things that lie over each other and should not."""
+        """Return all pairs of elements that overlap and should not."""
         labels = [*self.names, *self.tags]
         found = [
             f"the labels {one} and {other}"
@@ -69,7 +69,8 @@ def _outside(box: Rectangle, point: Point) -> Point:
 
 
 def _distance(point: Point, link: list[Point]) -> float:
-    """Of two hundred points on each stretch of the link, the nearest: no formula that the program uses too."""
+    """Return the distance to the nearest of two hundred points on each segment of the link, independent of the
+    program's formulas."""
     found = float("inf")
     for (ax, ay), (bx, by) in zip(link, link[1:]):  # noqa: B905, RUF007
         for step in range(201):
@@ -115,7 +116,7 @@ def _centre(circle: ElementTree.Element) -> Point:
 
 
 def _disc(node: ElementTree.Element) -> tuple[Point, float]:
-    """The middle of a node, and how far it reaches, corners included."""
+    """Return the centre of a node and its radius, corners included."""
     if node.tag == "circle":
         return _centre(node), float(node.get("r", ""))
     corners = points_of(node.get("d", ""))
@@ -129,7 +130,7 @@ def _rectangle(rect: ElementTree.Element) -> Rectangle:
 
 
 def _text(text: ElementTree.Element) -> Rectangle:
-    """The room of a line of text: capitals rise three quarters of its size, tails fall a quarter."""
+    """Return the rectangle of a line of text: ascenders take three quarters of its size, descenders a quarter."""
     x, y, size, width = (float(text.get(key, "")) for key in ("x", "y", "font-size", "textLength"))
     assert text.get("text-anchor") == "middle"
     return x - width / 2, y - 0.75 * size, x + width / 2, y + 0.24 * size

@@ -1,4 +1,4 @@
-"""A client of the language server: a process at the other end of two pipes, and the words that an editor would send."""
+"""A client of the language server, which talks to a server process over two pipes like an editor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ rules:
 
 
 def place(text: str, piece: str, offset: int = 0, number: int = 0) -> dict[str, int]:
-    """The position (UTF-16) so many characters behind the start of a piece of a text, which may stand there often."""
+    """Return the position (UTF-16) ``offset`` characters after the start of a piece of text. ``number`` selects one of
+    several occurrences."""
     start = -1
     for _ in range(number + 1):
         start = text.index(piece, start + 1)
@@ -39,7 +40,7 @@ def place(text: str, piece: str, offset: int = 0, number: int = 0) -> dict[str, 
 
 
 class Client:
-    """One session. What the server says of itself is kept: ``diagnostics`` by path."""
+    """One session. ``diagnostics`` are the last ones that the server sent, by path."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -80,7 +81,7 @@ class Client:
         self._send({"method": method, "params": params})
 
     def asked(self, method: str, params: Any) -> dict[str, Any]:
-        """A request and the whole answer, which may be an error."""
+        """Send a request and return the whole response, which may be an error."""
         self.number += 1
         self._send({"id": self.number, "method": method, "params": params})
         while (message := self._receive()).get("id") != self.number:
@@ -104,13 +105,13 @@ class Client:
         self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
     def at(self, method: str, path: Path, position: dict[str, int], **more: Any) -> Any:
-        """A question about a place."""
+        """Send a request about a position and return its result."""
         return self.ask(
             f"textDocument/{method}", {"textDocument": {"uri": path.as_uri()}, "position": position, **more}
         )
 
     def wait_for_codes(self, path: Path, wanted: list[str]) -> list[dict[str, Any]]:
-        """Reads on until a file has diagnostics with these codes, no more and no fewer."""
+        """Read until a file has diagnostics with exactly these codes."""
         late = Timer(60, self.process.kill)
         late.start()
         while sorted(each["code"] for each in self.diagnostics.get(path, [{"code": "-"}])) != wanted:
@@ -119,7 +120,7 @@ class Client:
         return self.diagnostics[path]
 
     def end(self) -> int:
-        """Says goodbye, as the protocol wants it; the exit status."""
+        """Shut the server down as the protocol requires, and return its exit status."""
         self.ask("shutdown", None)
         self.tell("exit", None)
         return self.process.wait(timeout=30)

@@ -117,7 +117,7 @@ def outcomes(folder: Path, *scenarios: str) -> list[str]:
     path.write_text(f"language: 1\nscenarios: small/acts\nis:\n{items}", encoding="utf-8")
     suite = suite_of(shelf=Shelf([folder]))
     found = ["\n".join(map(str, outcome.failures)) for outcome in suite.outcomes()]
-    assert suite.told() == []
+    assert suite.messages() == []
     return found
 
 
@@ -132,4 +132,4 @@ def test_a_scenario_begins_in_a_phase_that_takes_place(tmp_path: Path) -> None:
     )
     assert (first, third, fourth) == ("", "", "")
     assert "`sell` does not take place: its condition `act == selling` does not hold" in second
-    assert "say under `given` what makes it hold" in second
+    assert "under `given`, set up what makes it hold" in second

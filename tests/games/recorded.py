@@ -1,7 +1,7 @@
-"""Recorded games of other implementations, told in this project's terms: chance by name, choices as plain dicts.
+"""Recorded games of other implementations, translated: random outcomes by name, choices as plain dicts.
 
-A recorded game says its set-up, and for each step the move, the legal moves before it, what chance brought and the
-state after it. What comes out here is played through the public face and compared after every step.
+A recorded game has its set-up and, for each step, the move, the legal moves before it, the random outcomes and the
+state after it. Tests replay the translation through the public API and compare after every step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STAGE_3 = 99
 
 
 def folder() -> Path | None:
-    """The folder of recorded games, where there is one."""
+    """Return the folder of recorded games, if there is one."""
     named = os.environ.get("REGELWERK_GAMES")
     path = Path(named) if named else None
     return path if path is not None and path.is_dir() else None
@@ -43,7 +43,7 @@ def card(number: int) -> int | str:
 
 
 def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
-    """Every random outcome of the game, by the name of its chance."""
+    """Return the random outcomes of the game by name."""
     setup = game["setup"]
     reshuffles = [
         [card(number) for number in chance["reshuffle"]]
@@ -58,7 +58,7 @@ def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def stack(setup: dict[str, Any]) -> dict[str, list[Any]]:
-    """The shuffles from which the opening market and the stack came: one of all plants, or two by their backs."""
+    """Return the shuffles that produced the opening market and the stack: one of all plants, or two by their backs."""
     market, deck, boxed = setup["plants"]["current"] + setup["plants"]["future"], setup["deck"], setup["boxed"]
     if market == list(range(3, 11)):
         return {"deck": [[*boxed, *deck[1:-1]]]}
@@ -74,7 +74,7 @@ def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
 
 
 def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The choices that a recorded move is made of."""
+    """Yield the choices of a recorded move."""
     match move["do"]:
         case "nominate":
             yield {"do": "offer", "plant": move["plant"], "bid": move["bid"]}
@@ -103,7 +103,7 @@ def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def legal(game: Game) -> dict[str, Any]:
-    """The legal choices in the form of the recording."""
+    """Return the legal choices in the format of the recording."""
     decision = game.decision
     assert decision is not None
     options = decision.options
@@ -143,7 +143,7 @@ def value(game: Game, rule: str, option: Any) -> Any:
 
 
 def call(game: Game, rule: str, *values: Any) -> Any:
-    """What a function of the ruleset gives now."""
+    """Return the current value of a function of the ruleset."""
     return game.machine.functions.function(game.ruleset.model.rules[rule].top.id)(game.state, tuple(values))
 
 
@@ -152,7 +152,7 @@ def bag(view: dict[str, int]) -> list[int]:
 
 
 def state(game: Game) -> dict[str, Any]:
-    """The state in the form of the recording: what both know."""
+    """Return the state in the format of the recording, as far as both have it."""
     view = game.view()
     supply = bag(view["supply"])
     supply[0] += bag(view.get("coal_storage", {}))[0]  # the recording has one supply, of which coal may lie apart
@@ -181,7 +181,7 @@ def state(game: Game) -> dict[str, Any]:
 
 
 def told(state: dict[str, Any]) -> dict[str, Any]:
-    """A recorded state, reduced to the same."""
+    """Return a recorded state, reduced to the same parts."""
     plants = state["plants"]
     return {
         "round": state["round"],
@@ -196,5 +196,5 @@ def told(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def told_legal(legal: dict[str, Any]) -> dict[str, Any]:
-    """Recorded legal moves in one order, without empty ones."""
+    """Return recorded legal moves in a fixed order, without empty ones."""
     return {name: sorted(what) if isinstance(what, list) else what for name, what in legal.items() if what}

@@ -178,9 +178,9 @@ def test_errors_are_mended_first(tmp_path: Path) -> None:
     [
         (
             "move 12 from bank to seats[0].shells",
-            ["12 stands in `prepare`: an overlay can change it only"],
+            ["12 occurs in `prepare`: an overlay can change it only"],
         ),
-        ("if water > 12:\n        water = 9", ["12 stands in `prepare`"]),
+        ("if water > 12:\n        water = 9", ["12 occurs in `prepare`"]),
         ("if water == 12:\n        water = 9", []),  # the name of a thing
     ],
 )

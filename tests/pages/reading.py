@@ -1,4 +1,4 @@
-"""Pages as a browser reads them: ids, links, headings, and whether everything that is opened is closed."""
+"""Parser of pages: ids, links, headings, and well-formedness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOADING = {"src", "srcset", "poster", "data", "action", "background"}
 
 
 class Read(HTMLParser):
-    """What stands in a page. Reading it fails where elements are not closed in turn."""
+    """Content of a page. Parsing fails if elements are not properly nested and closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A module that stands alone, driven from Python by its manifest and nothing else."""
+"""Driver of a standalone module in Python, based on its manifest alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Alone"]
 
 
 class Alone:
-    """A module with its memory. ``shape`` and ``address`` below are those of the manifest."""
+    """A module with its memory. Shapes and addresses are those of the manifest."""
 
     def __init__(self, built: Standalone) -> None:
         from wasmtime import Engine, Instance, Memory, Module, Store
@@ -42,7 +42,7 @@ class Alone:
     # --- values
 
     def public(self, address: int, shape: dict[str, Any]) -> Any:
-        """The value at an address, by its public name."""
+        """Return the public value at an address."""
         words = self.words(address, shape["words"])
         form, name = shape["form"], shape.get("name", "")
         if form in ("list", "set", "pile"):
@@ -82,7 +82,7 @@ class Alone:
         return self.decisions.get(self.call("decision"))
 
     def option(self, address: int) -> dict[str, Any]:
-        """The option at an address, as the public face of the game has it."""
+        """Return the option at an address, as in the public API of games."""
         decision = self.decision
         assert decision is not None
         alternative = decision["alternatives"][self.words(address, 1)[0]]
@@ -90,7 +90,7 @@ class Alone:
         return {"do": alternative["name"], **values}
 
     def addresses(self) -> list[int]:
-        """The addresses of all options."""
+        """Return the addresses of all options."""
         decision = self.decision
         assert decision is not None
         return [
@@ -98,7 +98,7 @@ class Alone:
         ]
 
     def view(self, seat: int) -> tuple[bytes, tuple[int, ...]]:
-        """What a seat sees, and the mask of all cells."""
+        """Return the view of a seat, and the mask of all cells."""
         memory = self.manifest["memory"]
         address = self.call("view", seat)
         cells = max(group["first"] + group["count"] for group in self.manifest["cells"])

@@ -1,4 +1,4 @@
-"""Where the small ruleset for tests lies, and rulesets made of its text with something changed."""
+"""Location of the small ruleset for tests, and copies of it with changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent / "rulesets"
 
 
 def changed(folder: Path, file: str, old: str, new: str) -> Path:
-    """A copy of the small ruleset in a folder, with a piece of one file's text replaced; gives the folder."""
+    """Copy the small ruleset into a folder, with some text of one file replaced, and return the folder."""
     for path in ROOT.rglob("*.yaml"):
         copy = folder / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""How fast batches are stepped: ``python -m tests.rl.pace [RULESET] [PLAYERS] [GAMES]``."""
+"""Throughput of batches: ``python -m tests.rl.pace [RULESET] [PLAYERS] [GAMES]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DECISIONS = 1_000_000
 
 
 def main(ruleset: str = "germany-2018", players: str = "4", games: str = "256") -> None:
-    """Prints decisions a second of the processor, with random actions."""
+    """Print decisions per CPU second, with random actions."""
     batch = make(ruleset, int(players), int(games))
     random = np.random.default_rng(0)
     steps = max(1, DECISIONS // batch.n)

@@ -144,5 +144,5 @@ def test_an_image_is_read_as_it_was_written() -> None:
     png = png_of(tables_drawn("Each <row> & all", []), zoom=1.0)
     oracle = (image.imread(BytesIO(png))[:, :, :3] * 255).round().astype(np.uint8)
     assert np.array_equal(pixels_of(png), oracle)
-    with pytest.raises(ValueError, match="no PNG"):
+    with pytest.raises(ValueError, match="not a PNG"):
         pixels_of(b"GIF")

@@ -201,7 +201,7 @@ class TestNumbering:
     [
         ({"n": 0}, "at least one game"),
         ({"bots": {4: "random"}}, "there is no seat 4"),
-        ({"bots": {0: "random", 1: "random"}}, "nobody is left"),
+        ({"bots": {0: "random", 1: "random"}}, "every seat has a bot"),
         ({"bots": {0: "nobody"}}, "unknown bot `nobody`"),
         ({"players": 99}, "players"),
     ],

@@ -1,4 +1,4 @@
-"""The picture of a table in the README: ``python -m tests.serve.screenshot`` draws it anew."""
+"""Screenshot of a table for the README: ``python -m tests.serve.screenshot`` updates it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACE = Path(__file__).parents[2] / "docs" / "images" / "table.png"
 
 
 def screenshot(chromium: Any, served: Served) -> bytes:
-    """A table at which somebody builds, with a city picked: a PNG of 1280 by 1000."""
+    """Return a table during building with a city picked, as a PNG of 1280 by 1000 pixels."""
 
     def holds(game: Game) -> bool:
         asked = game.decision

@@ -1,4 +1,4 @@
-"""A server in a thread of the tests, and a browser that plays at it by pointing."""
+"""A server in a thread of the tests, and a browser that plays on it with the mouse."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FLAGS = [
 
 
 class _Errors(logging.Handler):
-    """Keeps what a server tells of its own mistakes, with tracebacks."""
+    """Collects errors logged by a server, with tracebacks."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -56,7 +56,7 @@ class _Errors(logging.Handler):
 
 
 class Served:
-    """A running server. ``hall`` may be looked at while nothing happens; ``errors`` are mistakes of the server."""
+    """A running server. ``hall`` may be read while the server is idle; ``errors`` are errors that it logged."""
 
     def __init__(
         self,
@@ -92,15 +92,15 @@ class Served:
         until(lambda: self.server.started)
 
     def done(self, work: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine of the server gives."""
+        """Run a coroutine in the server and return its result."""
         assert self.loop is not None
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT)
 
     def moment(
         self, ruleset: str, players: int, holds: Callable[[Game], bool], **settings: str
     ) -> tuple[Live, list[str]]:
-        """A table at the first moment of a game of bots at which something holds, all seats taken by people: the table
-        and a link for each seat."""
+        """Create a table from the first state of a bot game in which a condition holds, with people on all seats.
+        Return it and a link for each seat."""
         found = load(ruleset)
         bots = bots_of(default_bots(found), found, players)
         match = Match(found, bots, 3, settings)
@@ -126,8 +126,8 @@ class Served:
             return str(answer.read().decode())
 
     def table(self, ruleset: str, seats: Sequence[str], **more: str) -> tuple[Live, list[str], str]:
-        """A new table with `person`, `open` or `bot:NAME` on each seat: the table, the links of persons, and that of
-        spectators."""
+        """Create a table with `person`, `open` or `bot:NAME` on each seat. Return it, the links of persons, and the
+        link of spectators."""
         data = [("players", str(len(seats)))]
         for number, seat in enumerate(seats):
             kind, _, bot = seat.partition(":")
@@ -141,7 +141,7 @@ class Served:
 
 
 def until(holds: Callable[[], object], seconds: float = WAIT, why: str = "") -> None:
-    """Waits until something holds."""
+    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -150,7 +150,7 @@ def until(holds: Callable[[], object], seconds: float = WAIT, why: str = "") -> 
 
 
 def browser_path() -> str:
-    """The browser of these tests; without one they are skipped, unless one is named."""
+    """Return the path of the browser. Without one, skip the test, unless a browser was requested."""
     named = os.environ.get("REGELWERK_BROWSER")
     if named is not None:
         assert Path(named).exists(), f"REGELWERK_BROWSER names {named}, which is not there"
@@ -174,7 +174,7 @@ def browser() -> Iterator[Any]:
 
 
 class Player:
-    """Somebody at a page, who points. ``page`` is the page of Playwright."""
+    """A person who uses a page with the mouse. ``page`` is the page of Playwright."""
 
     def __init__(self, live: Live, page: Any, seat: int) -> None:
         self.live, self.page, self.seat = live, page, seat
@@ -187,7 +187,7 @@ class Player:
             self.wrong.append(text)
 
     def choose(self, game: Game, choice: Mapping[str, Any]) -> None:
-        """Makes a choice by pointing: an alternative where there is no thing for it, things, numbers, OK."""
+        """Make a choice with the mouse: the alternative, unless a thing stands for it, then things, numbers and OK."""
         decision = game.decision_of(self.seat)
         assert decision is not None
         number = next(n for n, site in enumerate(decision.site.options) if site.name == choice["do"])
@@ -213,7 +213,7 @@ class Player:
         return self.page.locator(f'[data-do="option"][data-n="{number}"]')
 
     def _press(self, number: int) -> None:
-        """Another alternative, where it is not the one that is being picked."""
+        """Press the button of an alternative, unless it is picked already."""
         option = self._option(number)
         if option.count() and option.get_attribute("aria-pressed") != "true":
             option.click()
@@ -253,5 +253,5 @@ class Player:
 
 
 def now(live: Live) -> Game:
-    """A game of the test's own, as it stands at the table."""
+    """Return a copy of the game of a table."""
     return play_again(live.ruleset, live.as_log)

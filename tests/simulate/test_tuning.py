@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.simulate.tuning import Found, Generation, Question, asked, diff_of, judged, tuned
+from interpreter.simulate.tuning import Generation, Question, TunedWeights, diff_of, judged, tuned, win_shares
 
 RULESETS = Path(__file__).parents[2] / "rulesets"
 
@@ -24,7 +24,7 @@ def _valley(wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[l
 def test_the_search_finds_better_weights() -> None:
     pytest.importorskip("cma", reason="tuning needs cma: pip install 'regelwerk[tune]'")
     told: list[Generation] = []
-    found = tuned({"far": 20, "near": 2}, _valley, seed=1, games=1, generations=40, population=8, told=told.append)
+    found = tuned({"far": 20, "near": 2}, _valley, seed=1, games=1, generations=40, population=8, report=told.append)
     assert found.before == {"far": 20, "near": 2}
     assert abs(found.after["far"] - 40) <= 3
     assert abs(found.after["near"] - 7) <= 1
@@ -39,7 +39,7 @@ def test_one_weight_is_enough_and_none_goes_below_zero() -> None:
         assert all(weights["only"] >= 0 for weights, _ in wanted)
         return [[-float(weights["only"])] for weights, _ in wanted]
 
-    found = tuned({"only": 3}, less, seed=2, games=1, generations=12, population=6, told=lambda _: None)
+    found = tuned({"only": 3}, less, seed=2, games=1, generations=12, population=6, report=lambda _: None)
     assert found.after["only"] == 0
 
 
@@ -47,21 +47,21 @@ QUESTION = Question("goofspiel", (), 2, "sensible", "bench")
 
 
 def test_each_seed_is_played_on_every_seat() -> None:
-    shares = asked(QUESTION, {"more": 2}, range(20))
+    shares = win_shares(QUESTION, {"more": 2}, range(20))
     assert len(shares) == 40
     assert set(shares) <= {0.0, 0.5, 1.0}
-    assert asked(QUESTION, {"more": 2}, range(20)) == shares
-    assert asked(QUESTION, {"more": 9}, range(20)) != shares
+    assert win_shares(QUESTION, {"more": 2}, range(20)) == shares
+    assert win_shares(QUESTION, {"more": 9}, range(20)) != shares
 
 
 def test_weights_that_make_a_rule_fail_lose_all_games() -> None:
     outpost = Question("outpost", (), 3, "sensible", "sensible")
-    assert asked(outpost, {"house_price": 0}, range(70, 73)) == [0.0] * 9
+    assert win_shares(outpost, {"house_price": 0}, range(70, 73)) == [0.0] * 9
 
 
 def test_before_and_after_are_compared_game_by_game() -> None:
-    found = Found({"more": 2}, {"more": 2})
-    at_once = lambda wanted: [asked(QUESTION, weights, seeds) for weights, seeds in wanted]  # noqa: E731
+    found = TunedWeights({"more": 2}, {"more": 2})
+    at_once = lambda wanted: [win_shares(QUESTION, weights, seeds) for weights, seeds in wanted]  # noqa: E731
     judgement = judged(QUESTION, found, range(30), at_once)
     assert judgement.games == 60
     assert judgement.before == judgement.after
@@ -72,10 +72,10 @@ def test_before_and_after_are_compared_game_by_game() -> None:
 def test_the_diff_changes_weights_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "sensible.yaml"
     path.write_text("weights:\n  far: 20    # so far\n  near: 2\n\nrules:\n  far: 20\n", encoding="utf-8")
-    after, diff = diff_of(path, Found({"far": 20, "near": 2}, {"far": 9, "near": 12}))
+    after, diff = diff_of(path, TunedWeights({"far": 20, "near": 2}, {"far": 9, "near": 12}))
     assert after == "weights:\n  far: 9     # so far\n  near: 12\n\nrules:\n  far: 20\n"
     assert "-  far: 20    # so far\n-  near: 2\n+  far: 9     # so far\n+  near: 12\n" in diff
-    assert diff_of(path, Found({"far": 20}, {"far": 20})) == (path.read_text(encoding="utf-8"), "")
+    assert diff_of(path, TunedWeights({"far": 20}, {"far": 20})) == (path.read_text(encoding="utf-8"), "")
 
 
 def test_the_command_writes_what_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

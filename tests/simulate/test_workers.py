@@ -95,7 +95,7 @@ def test_who_stops_gives_up_a_game_of_the_plain_form(pebbles: Ruleset, plan: Pla
 
 
 def test_other_rules_are_refused(plan: Plan) -> None:
-    with pytest.raises(WorkersLost, match="its rules differ"):
+    with pytest.raises(WorkersLost, match="a worker has other rules for `pebbles` than this machine"):
         play_batch(Plan(plan.ruleset, (), "0", 2, "random"), [1])
     with pytest.raises(WorkersLost, match="^a worker cannot load `nowhere`: unknown ruleset `nowhere`$"):
         play_batch(Plan("nowhere", (), "0", 2, "random"), [1])

@@ -57,10 +57,10 @@ def test_counts_are_consistent() -> None:
 def test_a_rulebook_that_is_wanted_is_followed_by_the_same_rulesets() -> None:
     """Most books are those of a map: few rulesets are loaded to see who follows them."""
     for book in ("bremen", "brettspielwelt", "outpost-2024"):
-        found = rulebooks_of(SHELF, wanted=book)
+        found = rulebooks_of(SHELF, only=book)
         assert [each.id for each in found[book]] == [each.id for each in books()[book]]
         assert sum(map(len, found.values())) < 20
-    assert rulebooks_of(SHELF, wanted="of nobody") == {}
+    assert rulebooks_of(SHELF, only="of nobody") == {}
 
 
 def test_no_cited_statement_is_unknown() -> None:

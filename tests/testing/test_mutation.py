@@ -72,7 +72,7 @@ def noticed(folder: Path, ruleset: str, scenario: str, cites: str) -> list[str]:
     found = suite(folder, ruleset, scenario, cites)
     ((each, id),) = found.pairs
     checked = found.checked(each, id)
-    assert found.told() == []
+    assert found.messages() == []
     assert checked is not None
     assert run_scenario(checked).failures == ()
     told = []

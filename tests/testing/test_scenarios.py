@@ -33,13 +33,13 @@ def scenarios_of(_ruleset: str) -> Suite:
 @pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in PAIRS])
 def test_scenario(scenario: Scenario, ruleset: str) -> None:
     outcome = scenarios_of(ruleset).outcome(scenario, ruleset)
-    assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).told()])
-    assert scenarios_of(ruleset).told() == []
+    assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).messages()])
+    assert scenarios_of(ruleset).messages() == []
 
 
 def test_the_files_of_scenarios_are_sound() -> None:
     assert SUITE.pairs
-    assert SUITE.told() == []
+    assert SUITE.messages() == []
 
 
 FAMILY = """\
@@ -136,7 +136,7 @@ def suite(folder: Path, scenario: str) -> Suite:
 def run(folder: Path, scenario: str) -> Outcome:
     found = suite(folder, scenario)
     (outcome,) = found.outcomes()
-    assert found.told() == []
+    assert found.messages() == []
     return outcome
 
 
@@ -147,7 +147,7 @@ def said(folder: Path, scenario: str) -> str:
 def told(folder: Path, scenario: str) -> str:
     found = suite(folder, scenario)
     assert not any(outcome.passed for outcome in found.outcomes())
-    return "\n".join(found.told())
+    return "\n".join(found.messages())
 
 
 def test_given_runs_after_the_set_up_and_play_begins_at_the_phase(folder: Path) -> None:
@@ -211,7 +211,7 @@ def test_the_part_of_a_condition_that_fails_is_shown(folder: Path, condition: st
 
 
 def test_a_condition_that_cannot_be_said_fails(folder: Path) -> None:
-    assert "cannot be said" in said(folder, "given: |\n  move all of pile to box\nthen: [first(pile) == 5]\n")
+    assert "cannot be evaluated" in said(folder, "given: |\n  move all of pile to box\nthen: [first(pile) == 5]\n")
 
 
 def test_a_choice_of_the_wrong_seat_says_who_decides_what(folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_an_illegal_choice_says_why(folder: Path) -> None:
 
 def test_a_choice_after_the_end_fails(folder: Path) -> None:
     given = "given: |\n  move 7 from heap to seats[0].taken\nphase: counting\nwhen:\n  - {by: 0, do: rest}\n"
-    assert "nobody is asked any more, not seat 0" in said(folder, given)
+    assert "no decision is pending, not seat 0" in said(folder, given)
 
 
 def test_a_refusal_by_the_named_rule_passes(folder: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_refusal_by_the_named_rule_passes(folder: Path) -> None:
 
 
 def test_a_refusal_by_another_rule_fails(folder: Path) -> None:
-    assert "it is not `limit` that refuses this" in said(folder, "refused: {by: 0, do: pull, number: 3, rule: limit}\n")
+    assert "`limit` does not refuse this" in said(folder, "refused: {by: 0, do: pull, number: 3, rule: limit}\n")
 
 
 def test_what_is_not_refused_fails(folder: Path) -> None:
@@ -242,7 +242,7 @@ def test_what_is_not_refused_fails(folder: Path) -> None:
 
 
 def test_a_value_of_another_type_is_refused_by_no_rule(folder: Path) -> None:
-    assert "this is refused by no rule" in said(folder, "refused: {by: 0, do: pull, number: many}\n")
+    assert "no rule refuses this" in said(folder, "refused: {by: 0, do: pull, number: many}\n")
 
 
 def test_a_refusal_cites(folder: Path) -> None:
@@ -281,14 +281,14 @@ def test_who_sees_what_is_mutated(folder: Path) -> None:
 
 
 def test_a_script_of_chance_is_used_up(folder: Path) -> None:
-    assert "not all outcomes of `tickets` are used: 1 are" in said(
+    assert "unused outcomes of `tickets`: only 1 used" in said(
         folder, "chance: {tickets: [[5], [6]]}\nthen: [paid == 0]"
     )
 
 
 def test_what_cannot_begin_fails(folder: Path) -> None:
     scenario = "given: |\n  move 9 from heap to seats[0].taken\nthen: [paid == 0]\n"
-    assert "it cannot begin" in said(folder, scenario)
+    assert "the game cannot start" in said(folder, scenario)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_too_many_players_are_refused(folder: Path) -> None:
     (folder / "heap/scenarios/tests.yaml").write_text(text)
     found = suite_of(shelf=Shelf([folder]))
     assert not any(outcome.passed for outcome in found.outcomes())
-    assert "E510 `first` is for 2 to 3 players, not 4" in "\n".join(found.told())
+    assert "E510 `first` is for 2 to 3 players, not 4" in "\n".join(found.messages())
 
 
 def test_a_scenario_may_hold_for_further_rulesets(folder: Path) -> None:
@@ -320,7 +320,8 @@ def test_a_scenario_may_show_where_rulesets_differ(folder: Path) -> None:
     found = suite(folder, "fails_for: [second]\nrefused: {by: 0, do: pull, number: 3}\n")
     assert [(o.ruleset, o.passed) for o in found.outcomes()] == [("first", True), ("second", True)]
     found = suite(folder, "fails_for: [second]\nrefused: {by: 0, do: pull, number: 8}\n")
-    assert "it holds for `second` too" in "".join(str(f) for o in found.outcomes() for f in o.failures)
+    failures = "".join(str(failure) for outcome in found.outcomes() for failure in outcome.failures)
+    assert "it passes for `second`, but `fails_for` names it" in failures
 
 
 def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
@@ -329,7 +330,9 @@ def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
     first.write_text(first.read_text() + limit)
     pulled = "when: [{by: 0, do: pull, number: 2}]\n"
     assert run(folder, f"fails_with: [{{most: 1}}, {{most: 0}}]\n{pulled}").passed
-    assert "it holds with {'most': 3} too" in said(folder, f"fails_with: [{{most: 1}}, {{most: 3}}]\n{pulled}")
+    assert "it passes with {'most': 3}, but `fails_with` names it" in said(
+        folder, f"fails_with: [{{most: 1}}, {{most: 3}}]\n{pulled}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -354,7 +357,7 @@ def test_names_are_checked(folder: Path, scenario: str, message: str) -> None:
 def test_a_key_that_is_none_is_told(folder: Path) -> None:
     found = suite(folder, "thn: [paid == 0]\n")
     assert found.scenarios == []
-    assert "E101 unknown key `thn`; did you mean `then`?" in "\n".join(found.told())
+    assert "E101 unknown key `thn`; did you mean `then`?" in "\n".join(found.messages())
 
 
 def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
@@ -364,8 +367,8 @@ def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
     for named in (str(path), str(path.parent), str(folder), "first"):
         assert [scenario.name for scenario in suite_of([named], shelf).scenarios] == ["it"]
     assert suite_of(["second"], shelf).scenarios == []
-    assert "E031 unknown ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
-    assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).told())
+    assert "E031 unknown ruleset `third`" in "\n".join(suite_of(["third"], shelf).messages())
+    assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).messages())
 
 
 def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) -> None:
@@ -376,10 +379,10 @@ def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) ->
     asked += "      shuffle pile as tickets\n"
     path.write_text(text.replace("      shuffle pile as tickets\n", asked), encoding="utf-8")
     found = said(folder, "given: |\n  paid = 3\nthen: [paid == 3]\n")
-    assert "nothing is given yet: seat 0 decides `luck`" in found
+    assert "`given` does not apply yet: seat 0 decides `luck`" in found
     assert "   note: answer it under `when`, or by a setting under `set`: `luck`" in found
     assert "does not hold" not in found
-    assert "the set-up asks this" in said(folder, "when: [{by: 0, do: rest}]\n")
+    assert "the set-up makes this decision" in said(folder, "when: [{by: 0, do: rest}]\n")
     assert run(folder, "given: |\n  paid = 3\nwhen: [{by: 0, do: trust}]\nthen: [paid == 3]\n").passed
 
 
@@ -437,7 +440,7 @@ def test_helpers_are_used_by_what_is_given_chosen_and_looked_at(folder: Path) ->
     scenario = scenario.replace("paid == 2", "paid == 3").replace("- 4}", "- 3}")
     found = with_helpers(folder, HELPERS, scenario)
     (outcome,) = found.outcomes()
-    assert found.told() == []
+    assert found.messages() == []
     failures = "\n".join(map(str, outcome.failures))
     assert "`owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 3` does not hold" in failures
     assert "note: `owns(seats[0])` is 2" in failures

@@ -161,7 +161,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
             mine = own_rulebooks(own.shelf)
             books = {book: each for book, each in books.items() if book in mine} or books
     else:
-        books = rulebooks_of(shelf, wanted=rulebook)
+        books = rulebooks_of(shelf, only=rulebook)
     if rulebook is not None and rulebook not in books and ruleset is None:
         for own in map(options.loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
             books = {**rulebooks_of(own.shelf, [own]), **books}

@@ -74,11 +74,11 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
     from interpreter.reading.files import resolved
 
     if output == "json":
-        ids = sorted({ruleset.id for ruleset in looked_at.asked})
+        ids = sorted({ruleset.id for ruleset in looked_at.selected})
         told = [to_json(finding) for finding in findings]
         as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": told})
     elif output == "github":
-        parts = (document for ruleset in looked_at.asked for document in ruleset.composition.documents)
+        parts = (document for ruleset in looked_at.selected for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
     else:
         for finding in findings:

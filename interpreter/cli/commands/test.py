@@ -93,7 +93,7 @@ def command(
         _text(suite, outcomes, "no scenario fits" if known else _none_for(targets, here is not None))
         for line in skipped:
             notice(f"skipped: {line}")
-    if not outcomes or suite.told() or any(not outcome.passed for outcome in outcomes):
+    if not outcomes or suite.messages() or any(not outcome.passed for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
@@ -166,7 +166,7 @@ def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
     from interpreter.cli.scenario_results import told
 
-    for line in suite.told():
+    for line in suite.messages():
         notice(line)
     for outcome in outcomes:
         if not outcome.passed:

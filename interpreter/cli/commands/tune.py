@@ -17,7 +17,7 @@ from interpreter.cli.output import as_json, notice, say, styled
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.language.policies import Policy
-    from interpreter.simulate.tuning import Found, Generation, Judgement
+    from interpreter.simulate.tuning import Generation, Judgement, TunedWeights
 
 __all__ = ["command"]
 
@@ -104,12 +104,12 @@ def command(
         try:
             if workers == 1:
                 at_once = partial(in_turn, question)
-                outcome = tuned(weights, at_once, **plan, told=_tell, stopped=stopped)
+                outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
                 judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
             else:
                 with processes(workers + 1) as crew:
                     at_once = partial(by_workers, crew.executor, question)
-                    outcome = tuned(weights, at_once, **plan, told=_tell, stopped=stopped)
+                    outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
                     judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
         except TuneUnavailable as error:
             raise click.ClickException(str(error)) from None
@@ -168,7 +168,7 @@ def _shown(share: tuple[float, float, float]) -> str:
 
 
 def _text(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, found: TunedWeights, judged: Judgement, diff: str
 ) -> None:
     say(styled(f"{policy} in {ruleset}, one of {players} players against {others}, seed {seed}", bold=True))
     for name, before in found.before.items():
@@ -183,7 +183,7 @@ def _text(
 
 
 def _data(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, found: TunedWeights, judged: Judgement, diff: str
 ) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
