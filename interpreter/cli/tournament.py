@@ -35,7 +35,7 @@ def round_robin(
     alone: float,
     output: str,
 ) -> None:
-    """Plays the tournament and prints its table."""
+    """Play the tournament and print its table."""
     from interpreter.bots.registry import bots_of
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.round_robin import Outcome, Tournament, lineups, outcomes, standing
@@ -52,7 +52,7 @@ def round_robin(
     orders = len(lineups(len(bots), players))
     if games % orders:
         games += orders - games % orders
-        notice(f"{games} games: each of {orders} orders on the seats as often")
+        notice(f"{games} games, so that each of {orders} seatings is played equally often")
     place = str(Path(name).resolve()) if Path(name).is_file() else name
     plan = Tournament(place, overlays, ruleset.digest, players, bots, seed, tuple(settings.items()))
     done: list[Outcome] = []

@@ -18,7 +18,7 @@ def test_a_recorded_scenario_passes_and_fails_when_the_rule_is_another(run: Run,
     facts = "count(seats[1].won)\npoints(seats[1]) > points(seats[0])\nround == 9\n1\n\n"
     result = run(*RECORD, "--to", str(path), input=f"{MOVES}{facts}the higher bid wins\n")
     assert result.exit_code == 0, result.stderr
-    assert "this does not hold" in result.stderr
+    assert "this condition is false" in result.stderr
     text = path.read_text(encoding="utf-8")
     assert "      - {by: 0, do: play, value: 5}\n      - {by: 1, do: play, value: 9}\n" in text
     assert "      - count(seats[1].won) == 1\n      - points(seats[1]) > points(seats[0])\n" in text
@@ -74,4 +74,4 @@ def test_what_is_looked_for_stands_between_the_words(run: Run, expression: str) 
 
 def test_where_there_are_no_scenarios(run: Run) -> None:
     assert run("test", "pebbles").stdout == "`pebbles` has no scenarios\n"
-    assert run("test", "goofspiel", "-k", "robots").stdout == "no scenario fits\n"
+    assert run("test", "goofspiel", "-k", "robots").stdout == "no scenario matches\n"

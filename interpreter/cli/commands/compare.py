@@ -1,4 +1,4 @@
-"""``regelwerk compare``: what differs between rulesets, where it first matters, and how much."""
+"""``regelwerk compare``: differences between rulesets, where games first diverge, and the effects on play."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Both sides of a comparison, and how each is played."""
+    """Both sides of a comparison, and how to compose them."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -125,7 +125,7 @@ def command(
     comparison = _compared(sides)
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
-        raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
+        raise click.UsageError("--each needs the number of games for each difference, as --games 20")
     if report is not None:
         options.can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
@@ -172,7 +172,7 @@ def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Js
 
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
-    """The settings that were given and that the ruleset has; one of the two must have each."""
+    """Return the given settings that the ruleset has, with checked values. Each must exist on at least one side."""
     from interpreter.base.suggest import did_you_mean
 
     typed = options.settings_given(ruleset, given)
@@ -190,7 +190,7 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
-    """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
+    """Play both sides, all games or those before Ctrl-C."""
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
@@ -235,26 +235,26 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
 
 
 def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
-    """A game can be played with these settings, as far as its rules look at them."""
+    """Check that a game can be created with these settings."""
     try:
         ruleset.new_game(players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
 
 
-def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
-    """All that workers find, or as much as there was when somebody pressed Ctrl-C. ``found`` is told when that is."""
+def _gathered(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
+    """Return all results of a run, or those before Ctrl-C. ``run`` gets a function that returns whether to stop."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.workers import WorkersLost
 
     done: list[_Found] = []
-    with interruptible() as stopped, counting(what, count) as tell:
+    with interruptible() as stopped, counting(about, count) as tell:
         try:
-            for more in found(stopped):
+            for more in run(stopped):
                 done.extend(more)
                 tell(len(more))
         except WorkersLost as error:
-            refused(f"{error} ({len(done)} of {count} {what} are done)")
+            refused(f"{error} ({len(done)} of {count} {about} are done)")
     return done
 
 
@@ -292,7 +292,7 @@ def _alone(each: Alone) -> dict[str, Json]:
 
 
 def _rounded(value: Json) -> Json:
-    """JSON has no number without end."""
+    """Round a number for JSON, which has no infinity."""
     if not isinstance(value, float):
         return value
     return round(value, 4) if isfinite(value) else None
@@ -343,7 +343,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
 
 
 def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
-    """Differences of one line, or of two where they are long."""
+    """Yield short differences on one line each, and longer ones on a line for each side."""
     narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
     yield from aligned(("", "", "", ""), narrow, "  ")[1:]
     for name, a, _, b in (row for row in rows if row not in narrow):
@@ -365,8 +365,8 @@ def _long(difference: Difference, width: int) -> None:
     say(f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})")
     half = (width - 7) // 2
     left, right = ([*_lines(side, half)] for side in (difference.a, difference.b))
-    for one, other in zip_longest(left, right, fillvalue=""):
-        say(f"    {one.ljust(half)} │ {other}".rstrip())
+    for before, after in zip_longest(left, right, fillvalue=""):
+        say(f"    {before.ljust(half)} │ {after}".rstrip())
 
 
 def _lines(side: Side | None, width: int) -> Iterator[str]:
@@ -421,14 +421,14 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         first = each.first
         when = f"in round {first.round}, after {counted(first.choices, 'choice')}"
         say(f"  {each.path}, for example with seed {first.seed} {when}:")
-        for name, what in zip(names, (first.a, first.b), strict=True):
-            say(f"    {name}: {what}")
+        for name, course in zip(names, (first.a, first.b), strict=True):
+            say(f"    {name}: {course}")
     if played.singly:
         _singly(played.singly, names)
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """Measure the effect of each difference by itself."""
+    """Print the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
     say(f"  {names[0]} with a single difference of {names[1]}, against {names[0]} unchanged: games that diverge")
@@ -445,7 +445,7 @@ def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # nothing has no sign of its own
+    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # avoids -0.00
 
 
 def _distances(comparison: Comparison) -> None:
@@ -455,7 +455,7 @@ def _distances(comparison: Comparison) -> None:
         return
     changed = graph.nearer + graph.farther
     how = f"{graph.nearer} are shorter and {graph.farther} longer"
-    say(f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {how}; the most")
+    say(f"  {changed:,} of {graph.pairs:,} distances between two nodes changed: {how}; the largest changes")
     rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
     for line in aligned(("", "", "", ""), rows, "    ")[1:]:
         say(line)

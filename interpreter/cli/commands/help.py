@@ -1,4 +1,4 @@
-"""``regelwerk help``: the page of an error code."""
+"""``regelwerk help``: show the page of an error code."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _all(codes: dict[str, str], output: str) -> None:
 
 
 def _folder() -> Path | None:
-    """The pages: in the installed package, or in a checkout."""
+    """Return the folder of the pages, in the installed package or in a checkout."""
     package = Path(__file__).resolve().parents[2]
     folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
     return next((folder for folder in folders if folder.is_dir()), None)

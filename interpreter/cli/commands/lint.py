@@ -1,4 +1,4 @@
-"""``regelwerk lint``: what is right, but could be said better."""
+"""``regelwerk lint``: code that is correct but could be better."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
 
 def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
-    """Prints the findings, and what was skipped."""
+    """Print the findings and the skipped files."""
     from interpreter.base.diagnostics import render, to_json
     from interpreter.cli.commands.validate import annotate
     from interpreter.reading.files import resolved
@@ -85,9 +85,9 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
             say(render(finding))
         say(f"{len(findings) or 'nothing'} found")
         if elsewhere:
-            notice("skipped: rulesets of other folders; `regelwerk lint --all` looks at all that there are")
+            notice("skipped: rulesets of other folders; `regelwerk lint --all` checks all rulesets")
     if looked_at.skipped:
-        notice(f"skipped, for they have errors: {', '.join(looked_at.skipped)}")
+        notice(f"skipped because of errors: {', '.join(looked_at.skipped)}")
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
@@ -102,7 +102,7 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 
 
 def _named(target: str) -> list[Document]:
-    """The file of a path, the files of a ruleset in its folder of rulesets, or all files of a folder."""
+    """Return the file of a path, the files of a ruleset within its root folder, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.ruleset import find
     from interpreter.reading.files import resolved, shelf_for

@@ -1,4 +1,4 @@
-"""``regelwerk play``: a game at the keyboard, against bots."""
+"""``regelwerk play``: play at the keyboard against bots."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def command(
 
 
 def _play(match: Match, narrator: Narrator, seat: int) -> None:
-    """To the end, or until the person leaves."""
+    """Play until the game ends or the person leaves."""
     from interpreter.cli.commands.run import print_result
     from interpreter.cli.session import Leaves, TakesBack
 
@@ -107,7 +107,7 @@ def _play(match: Match, narrator: Narrator, seat: int) -> None:
 
 
 def _take_back(game: Game, seat: int) -> bool:
-    """Back to the last decision that the seat has made; false where there is none."""
+    """Undo back to the last decision of the seat. Return False if there is none."""
     if not any(actor == seat for actor, _ in game.choices):
         return False
     while game.undo():

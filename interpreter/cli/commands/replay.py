@@ -1,4 +1,4 @@
-"""``regelwerk replay``: a kept game again, checked choice by choice."""
+"""``regelwerk replay``: replay a saved game and check each choice."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
     changed = kept.header.get("digest") != found.digest
     if found.id != kept.header["ruleset"]:
         lacking = ", ".join(f"`{name}`" for name in unknown_settings(found, kept))
-        less = f"; it has no setting {lacking}, and is played without" if lacking else ""
-        notice(f"a game of `{kept.header['ruleset']}`, played again by `{found.id}`{less}")
+        less = f"; it has no setting {lacking}, which is ignored" if lacking else ""
+        notice(f"replaying a game of `{kept.header['ruleset']}` with `{found.id}`{less}")
     elif changed:
-        notice(f"`{found.id}` has changed since the game was kept: its choices are checked all the same")
+        notice(f"`{found.id}` has changed since the game was saved; its choices are still checked")
     data = {"ruleset": found.id, "seed": kept.header["seed"], "choices": len(kept.choices), "changed": changed}
     try:
         game = play_again(found, kept)
@@ -70,7 +70,7 @@ def _numbered(number: str, line: Line) -> dict[str, Json]:
 
 
 def _tell(game: Game) -> None:
-    """The log with its numbers; lines that say nothing are left out."""
+    """Print the numbered log, without empty lines."""
     from interpreter.engine.views import numbered_lines
 
     lines = [(number, line.text) for number, line in numbered_lines(game.table, game.state) if line.text]

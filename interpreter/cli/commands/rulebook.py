@@ -1,4 +1,4 @@
-"""``regelwerk rulebook``: a composed ruleset as a book that is read and printed."""
+"""``regelwerk rulebook``: write a composed ruleset as a rulebook."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def command(
 
 
 def _form(file: str | None) -> str:
-    """The format that a file's name asks for."""
+    """Return the format for the suffix of a file."""
     if file is None or file == "-":
         return "markdown"
     form = SUFFIXES.get(Path(file).suffix.lower())

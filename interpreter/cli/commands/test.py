@@ -1,4 +1,4 @@
-"""``regelwerk test``: the scenarios of rulesets."""
+"""``regelwerk test``: run the scenarios of rulesets."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def command(
     if text is not None:
         suite.scenarios = [scenario for scenario in suite.scenarios if _fits(text, scenario.id, scenario.statements)]
         if len(suite.scenarios) < known:
-            skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that `{text}` does not fit")
+            skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that do not match `{text}`")
     if here is not None:
-        skipped.append("the scenarios of other folders; `regelwerk test --all` runs all that there are")
+        skipped.append("the scenarios of other folders; `regelwerk test --all` runs all scenarios")
     outcomes = list(suite.outcomes())
     if output == "json":
         _json(suite, outcomes, skipped)
     else:
-        _text(suite, outcomes, "no scenario fits" if known else _none_for(targets, here is not None))
+        _text(suite, outcomes, "no scenario matches" if known else _none_for(targets, here is not None))
         for line in skipped:
             notice(f"skipped: {line}")
     if not outcomes or suite.told() or any(not outcome.passed for outcome in outcomes):
@@ -150,7 +150,7 @@ def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
 
 
 def _here() -> list[str] | None:
-    """The files of scenarios of the current folder; nothing where it has neither these nor rulesets."""
+    """Return the scenario files of the current folder; None if it has neither scenarios nor rulesets."""
     from interpreter.reading.files import files_here
 
     found = [path.as_posix() for path in files_here("scenarios")]

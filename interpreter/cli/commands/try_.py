@@ -1,4 +1,4 @@
-"""``regelwerk try``: the value of an expression on a fresh or kept game."""
+"""``regelwerk try``: evaluate an expression on a new or saved game."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
         game = found.new_game(number, start, options.settings_for(found, number, settings))
     try:
         value, type_ = value_of(game.table, game.state, expression)
-    except RulesetError as error:  # what is wrong with the expression is wrong usage
+    except RulesetError as error:  # an invalid expression counts as wrong usage
         for diagnostic in error.diagnostics:
             notice(render(diagnostic))
         raise click.exceptions.Exit(2) from None

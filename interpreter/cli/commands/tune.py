@@ -1,4 +1,4 @@
-"""``regelwerk tune``: better weights for a policy."""
+"""``regelwerk tune``: optimise the weights of a policy."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ __all__ = ["command"]
 
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
-@click.option("--for", "ruleset", metavar="RULESET", required=True, help="The ruleset that it plays.")
+@click.option("--for", "ruleset", metavar="RULESET", required=True, help="Ruleset to play.")
 @options.overlays_option
 @options.players_option
 @options.seed_option
 @options.settings_option
-@click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
-@click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
+@click.option(
+    "--against", metavar="BOTS", help="Bots on the other seats, separated by commas.  [default: POLICY unchanged]"
+)
+@click.option("--only", metavar="WEIGHTS", help="Weights to change, separated by commas.  [default: all]")
 @click.option(
     "-n",
     "--games",
     type=click.IntRange(1, 100_000),
     default=50,
     show_default=True,
-    help="Seeds a proposal plays, each on every seat.",
+    help="Seeds for each proposal, each played on every seat.",
 )
 @click.option(
     "--generations", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Generations of the search."
 )
 @click.option(
-    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals a generation."
+    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals in each generation."
 )
 @click.option(
-    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that judge the outcome."
+    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that validate the result."
 )
-@click.option("--write", is_flag=True, help="Change the file, if the outcome is better.")
+@click.option("--write", is_flag=True, help="Write the weights to the file if they are better.")
 @options.jobs_option
 @options.output_option("text", "json")
 def command(
@@ -120,14 +122,14 @@ def command(
     else:
         _text(found.id, policy, question.others, number, start, outcome, judgement, diff)
     if not judgement.is_better:
-        refused("the weights that were found are not surely better")
+        refused("the new weights are not significantly better")
     if write:
         path.write_text(after, encoding="utf-8")
         notice(f"wrote {path}")
 
 
 def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
-    """The file that the weights of a policy stand in."""
+    """Return the file that defines the policy."""
     from interpreter.language.policies import policies_files
 
     files = policies_files(ruleset.shelf, ruleset.composition.family)
@@ -138,7 +140,7 @@ def _policy(name: str, policies: dict[str, Policy]) -> Policy:
     found = policies.get(name)
     if found is None:
         hint = did_you_mean(name, policies) or f"; there are {', '.join(policies)}"
-        raise click.BadParameter(f"no policy is called `{name}`{hint}", param_hint="POLICY")
+        raise click.BadParameter(f"unknown policy `{name}`{hint}", param_hint="POLICY")
     if not found.weights:
         refused(f"`{name}` has no weights")
     return found
@@ -148,18 +150,18 @@ def _weights(policy: Policy, only: str | None) -> dict[str, int]:
     weights = dict(policy.weights)
     if only is None:
         return weights
-    wanted = [name.strip() for name in only.split(",")]
-    for name in wanted:
+    chosen = [name.strip() for name in only.split(",")]
+    for name in chosen:
         if name not in weights:
             raise click.BadParameter(
                 f"`{policy.name}` has no weight `{name}`{did_you_mean(name, weights)}", param_hint="--only"
             )
-    return {name: weights[name] for name in wanted}
+    return {name: weights[name] for name in chosen}
 
 
 def _tell(generation: Generation) -> None:
     best, mean = f"{generation.best * 100:.1f} %", f"{generation.mean * 100:.1f} %"
-    notice(f"generation {generation.number}: the best proposal won {best}, all together {mean}")
+    notice(f"generation {generation.number}: the best proposal won {best}, the mean {mean}")
 
 
 def _shown(share: tuple[float, float, float]) -> str:

@@ -1,4 +1,4 @@
-"""``regelwerk verify``: trouble that play finds."""
+"""``regelwerk verify``: search for faults by playing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ __all__ = ["command"]
 
 GAMES = 40
 SECONDS = 25.0
-"""So many games are played where nothing is said, as far as they can be in so many seconds."""
+"""Default number of games, and the seconds after which a default run ends early."""
 SHRINKING = 10.0
-"""So long a finding is made short where there is a time to keep to, and at least for as long as this."""
+"""Most seconds to reduce a finding if the time is limited."""
 AT_LEAST = 3.0
+"""Seconds to reduce a finding even if the time is up."""
 
 
 @click.command("verify")
@@ -115,16 +116,16 @@ def command(
 
 
 def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: float | None) -> list[str]:
-    """Report the checks that were left out, beside those that are sampled."""
-    found = []
+    """Return the checks that were left out, apart from sampling."""
+    skipped = []
     if games is not None and seconds is not None and played.games < games:
         remedy = "" if asked_for is not None else f"; `--games {games}` plays them all"
-        found.append(f"{counted(games - played.games, 'game')}, the time of {seconds:.0f} s was over{remedy}")
+        skipped.append(f"{counted(games - played.games, 'game')}, since the time of {seconds:.0f} s was over{remedy}")
     if played.cut:
-        found.append("the end of the last game, for the same reason")
+        skipped.append("the end of the last game, for the same reason")
     if played.refused:
-        found.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
-    return found
+        skipped.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
+    return skipped
 
 
 def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
@@ -132,7 +133,7 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
         return []
     words = [word.strip() for word in players.split(",")]
     if not all(word.isdigit() for word in words):
-        raise click.BadParameter(f"got `{players}`, want numbers with commas between them", param_hint="--players")
+        raise click.BadParameter(f"got `{players}`, want numbers separated by commas", param_hint="--players")
     for word in words:
         try:
             ruleset.check_players(int(word))
@@ -156,7 +157,7 @@ def _watched(
     seconds: float | None,
     played: Played,
 ) -> Iterator[Finding]:
-    """The findings; on a terminal with a bar that says how far it is."""
+    """Yield the findings; on a terminal, show the progress."""
     from interpreter.cli.progress import counting
     from interpreter.testing.verify import verify
 
@@ -178,7 +179,7 @@ def _watched(
         if finding is None:
             return
         if sys.stderr.isatty():
-            notice("found something; looking for a short way to it")
+            notice("found a fault; reducing it to a short scenario")
         yield finding
 
 
@@ -191,9 +192,9 @@ def _tell(finding: Finding, scenario: str | None) -> None:
         say(f"   {note}")
     say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
     if scenario is None:
-        say("   no short scenario shows it")
+        say("   no short scenario reproduces it")
     else:
-        say("   this scenario shows it:")
+        say("   this scenario reproduces it:")
         say(styled("\n".join(f"   {line}" for line in scenario.rstrip().splitlines()), dim=True))
     say()
 
@@ -215,7 +216,7 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
 
 
 def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
-    """A new file in the folder, with the scenarios; no two of one name."""
+    """Write the scenarios to a new file in the folder, with unique names, and return its path."""
     from interpreter.testing.shrink import file_of
 
     folder.mkdir(parents=True, exist_ok=True)

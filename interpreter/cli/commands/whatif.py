@@ -1,4 +1,4 @@
-"""``regelwerk whatif``: a kept game, changed at a decision and played on many times."""
+"""``regelwerk whatif``: fork a saved game at a decision and play it on many times."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def command(
     kept = options.read_log(log)
     fork = _fork(log, kept, at, texts)
     for law in broken_laws(fork.changed(0)):
-        notice(f"{law}: it is tried all the same")
+        notice(f"{law}; continuing anyway")
     start = options.seed_for(seed)
     names = bots or _bots_of_log(fork.game.ruleset, kept)
     _table(fork.game.ruleset, names, kept)
@@ -111,7 +111,7 @@ def command(
 
 
 def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
-    """The kept game at its decision, and what is changed there."""
+    """Replay the saved game up to the decision and fork it there with the changes."""
     from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
     from interpreter.play.game_records import Difference, play_again, ruleset_of
@@ -123,7 +123,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
     except Difference as difference:
         refused(f"{log}: {difference}")
     if game.decision is None:
-        refused(f"the game is over after {at} choices: nothing can go on otherwise")
+        refused(f"the game is over after {at} choices, so there is no decision to change")
     made = game.ruleset, kept.choices[at] if at < len(kept.choices) else None
     before = (
         {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
@@ -137,7 +137,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
 
 
 def _bots_of_log(ruleset: Rules, kept: Kept) -> str:
-    """Those who played, as far as they are bots of this ruleset; else the usual ones."""
+    """Return the bots of the log if this ruleset has them all; else the default bots."""
     from interpreter.bots.registry import bots_of, default_bots
 
     names = ",".join(map(str, kept.header.get("bots", ())))
@@ -161,7 +161,7 @@ def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
 
 
 class _Data(Compared):
-    """Both continuations, and how they came about."""
+    """Comparison of both continuations, with its parameters."""
 
     ruleset: str
     at: int
@@ -224,7 +224,7 @@ def _row(name: str, found: Difference, times: int = 1) -> tuple[str, ...]:
 
 
 def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable[[int], str]) -> None:
-    """By round, the mean difference for each thing."""
+    """Print the mean difference of each thing by round."""
     measure = next(measure for measure in game.ruleset.model.measures if measure.name == name)
     rounds = sorted({point["round"] for point in points})
     rows: dict[str, dict[int, float]] = {}
