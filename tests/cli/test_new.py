@@ -185,7 +185,7 @@ def test_a_title_that_would_break_the_files_is_refused(run: Run, folder: Path) -
 
 
 def test_what_is_not_given_is_asked_for(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(new, "_somebody_is_there", lambda: True)
+    monkeypatch.setattr(new, "_is_interactive", lambda: True)
     result = run("new", "--in", ".", input="overlay\ndry\n\npond\n")
     assert result.exit_code == 0, result.stderr
     assert [path.relative_to(folder).as_posix() for path in files(folder)] == ["pond/overlays/dry.yaml"]

@@ -35,7 +35,7 @@ def test_a_second_scenario_is_added_and_a_refusal_is_one(run: Run, tmp_path: Pat
     run(*RECORD, "--to", str(path), "--name", "one", input=f"{MOVES}1\n\n")
     refusal = run("test", "--record", "pebbles", "--seed", "1", "--to", str(path), input="refuse nonsense\ndone\n\n")
     assert refusal.exit_code == 1
-    assert "a scenario without a fact or a refusal shows nothing" in refusal.stderr
+    assert "a scenario needs a fact or a refused move" in refusal.stderr
     run(*RECORD, "--to", str(path), "--name", "two", input=f"{MOVES}1\n\n")
     assert run("test", str(path), "-k", "one or two").stdout == "2 passed\n"
     assert run("test", str(path), "-k", "mine and not two").stdout == "1 passed\n"

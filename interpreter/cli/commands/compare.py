@@ -389,7 +389,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     from interpreter.compare.divergence import causes
 
     say()
-    say(styled("How much it matters", bold=True))
+    say(styled("Effects on play", bold=True))
     pairs = f"{counted(len(played.partings), 'pair')} of games"
     say(f"  {pairs}: {played.how}; 95 % intervals, * significant")
     rows = [
@@ -408,7 +408,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
             say(line)
     say()
-    say(styled("Where it first matters", bold=True))
+    say(styled("First divergence", bold=True))
     ranked = causes(played.partings)
     firsts = [
         (each.path, str(each.games), f"{each.share:.0%}", f"{each.choices:.0f}", f"{each.round:.1f}") for each in ranked

@@ -180,7 +180,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     from interpreter.simulate.checkpoint import seed_of
 
     if resume and path is None:
-        raise click.UsageError("--resume needs --rows, --seats or --charts: the checkpoint is beside such a file")
+        raise click.UsageError("--resume goes with --rows, --seats or --charts: the checkpoint is beside such a file")
     kept = seed_of(path) if resume and seed is None and path is not None else None
     return options.seed_for(seed) if kept is None else kept
 
@@ -198,7 +198,7 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
         except OtherSimulation as error:
             refused(f"{error}; name another file, or remove this one")
     if journal.path.exists():
-        refused(f"{journal.path} has the games of an interrupted run; resume it with --resume, or remove the file")
+        refused(f"{journal.path} has the games of an interrupted run: --resume goes on, or remove it")
     return journal, []
 
 
