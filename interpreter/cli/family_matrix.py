@@ -74,8 +74,8 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
     from interpreter.pages.family_comparison import Matrix, family_page
     from interpreter.pages.html import html_of
 
-    told = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
-    matrix = Matrix([each.id for each in rulesets], told)
+    counts = {pair: (len(comparison.in_play), len(comparison.differences)) for pair, comparison in pairs.items()}
+    matrix = Matrix([ruleset.id for ruleset in rulesets], counts)
     families = dict.fromkeys(map(family_title, rulesets))
     return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
 
@@ -104,8 +104,8 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
             else:
                 means[member.ruleset.id] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
             tell(plan.count)
-    who = f"{counted(players, 'player')} by the bot {bots}"
-    how = f"{counted(plan.count, 'game')} of member, {who}, seeds {start} to {start + plan.count - 1}"
+    table = f"{counted(players, 'player')} by the bot {bots}"
+    how = f"{counted(plan.count, 'game')} of member, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 
@@ -141,11 +141,11 @@ def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
         {
             "a": rulesets[x].id,
             "b": rulesets[y].id,
-            "differences": len(found.differences),
-            "in_play": len(found.in_play),
-            "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
+            "differences": len(comparison.differences),
+            "in_play": len(comparison.in_play),
+            "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],
         }
-        for (x, y), found in pairs.items()
+        for (x, y), comparison in pairs.items()
     ]
 
 
@@ -156,8 +156,8 @@ def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     for y, ruleset in enumerate(rulesets):
         cells = []
         for x in range(len(rulesets)):
-            found = pairs.get((x, y))
-            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
+            pair = pairs.get((x, y))
+            cells.append(f"{len(pair.in_play)}/{len(pair.differences)}" if pair else "·" if x == y else "")
         rows.append((str(y + 1), ruleset.id, *cells[: len(rulesets) - 1]))
     for line in aligned(("", "", *map(str, range(1, len(rulesets)))), rows):
         say(line)

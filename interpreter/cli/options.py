@@ -179,11 +179,11 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Json]:
+def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> dict[str, Json]:
     """Parse ``key=value`` settings and check that a game can be created with them."""
     from interpreter.engine.game import new_game
 
-    settings = settings_given(ruleset, given)
+    settings = settings_given(ruleset, assignments)
     try:
         if settings:
             new_game(ruleset, players, settings=settings)
@@ -192,10 +192,10 @@ def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str
     return settings
 
 
-def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Json]:
+def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json]:
     """Parse ``key=value`` settings without checking their values; ``overlay:=N`` sets its number of seats."""
     settings: dict[str, Json] = {}
-    for text in given:
+    for text in assignments:
         key, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
@@ -274,10 +274,10 @@ def kept_game(where: str, **others: Any) -> Game | None:
     from interpreter.cli.failures import refused
     from interpreter.play.game_records import Difference, play_again, ruleset_of
 
-    kept = read_log(path)
-    if number and int(number) > len(kept.choices):
-        raise click.UsageError(f"{path} has {len(kept.choices)} choices, not {number}")
+    saved = read_log(path)
+    if number and int(number) > len(saved.choices):
+        raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
     try:
-        return play_again(ruleset_of(kept), kept, int(number) if number else None)
+        return play_again(ruleset_of(saved), saved, int(number) if number else None)
     except Difference as difference:
         refused(f"{path}: {difference}")

@@ -76,9 +76,9 @@ class Person:
         ]
         about = f" ({', '.join(around)})" if around else ""
         who = names.text(decision.actor, SEAT)
-        what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+        action = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
         asks = prompt_of(game.table, game.state, decision, self.language, self.seat)
-        say(styled(asks or f"{who}: {what}{about}", bold=True))
+        say(styled(asks or f"{who}: {action}{about}", bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
 
@@ -149,14 +149,14 @@ class Person:
     def _hint(self, game: Game, decision: Decision, codes: Sequence[Code], spec: str) -> None:
         """Print the choice of a bot as a hint; by default of the best bot of the ruleset."""
         copy = game.clone(log=True)  # a bot may change the game that it inspects
-        asked = copy.decision
-        assert asked is not None
+        question = copy.decision
+        assert question is not None
         try:
             bot = bots_of(spec or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
         except ValueError as error:
             say(str(error))
             return
-        code = bot.choose(copy, asked, Stream(game.origin["seed"], "hint")).code
+        code = bot.choose(copy, question, Stream(game.origin["seed"], "hint")).code
         line = numbered(game, decision, [code], self.language)[0].split(maxsplit=1)[1]
         say(self._frame("would_choose", bot=bot.name, number=codes.index(code) + 1, option=line))
 

@@ -81,7 +81,7 @@ class Proposal:
 @dataclass
 class _Where:
     """Position of the cursor: the text around it on its line, the path of keys, the lines of its block text, and the
-    number of the line with its innermost key."""
+    line number of its outermost key."""
 
     before: str
     after: str
@@ -99,9 +99,9 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
     home = desk.home(path)
     header = _HEADER.search(file.text)
     kind = "ruleset" if re.search(r"^ruleset: ", file.text, re.MULTILINE) else header[1] if header else ""
-    found = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
+    proposals = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
     best: dict[str, Proposal] = {}
-    for proposal in sorted(found, key=lambda each: each.rank):
+    for proposal in sorted(proposals, key=lambda each: each.rank):
         best.setdefault(proposal.text, proposal)
     if best and all("/" in text for text in best):  # an id is one piece
         start = offset - len(re.sub(r".*[^\w/.-]", "", where.before, flags=re.DOTALL))
@@ -130,11 +130,11 @@ def _where(file: SourceFile, offset: int) -> _Where:
             continue
         is_item = stripped.startswith("- ") and indent == depth and not where.path
         if indent < depth or is_item:
-            found = _KEY.match(text)
+            match = _KEY.match(text)
             if _OPENS_TEXT.search(text) and where.block is None:
                 where.block, where.path = lines, []
-            if found:
-                where.path = [*(["0"] if found["dashes"] else []), found["key"].strip('"'), *where.path]
+            if match:
+                where.path = [*(["0"] if match["dashes"] else []), match["key"].strip('"'), *where.path]
                 where.entry = above
             depth = indent
         if where.block is None:
@@ -520,13 +520,13 @@ class _Completer:
         if here is None:
             return []
         depth = len(lines[here]) - len(lines[here].lstrip(" "))
-        found: list[str] = []
+        body: list[str] = []
         for line in lines[here + 1 :]:
             indent = len(line) - len(line.lstrip(" "))
             if line.strip() and indent <= depth:
                 break
-            found.append(line)
-        return found
+            body.append(line)
+        return body
 
     def _named_type(self, text: str) -> Type:
         tree, _ = parse_type(Typed(SourceFile("", text)))

@@ -116,8 +116,8 @@ class Answers:
         document = self.desk.readable(path)
         types = types_in(home.examined, document) if document is not None else {}
         uses = [each.span for each in self.mentions(path) if each.meaning == mention.meaning]
-        found = (types.get((span.start, span.end)) for span in (mention.span, *uses))
-        return next((type_ for type_ in found if type_ is not None), None)
+        candidates = (types.get((span.start, span.end)) for span in (mention.span, *uses))
+        return next((type_ for type_ in candidates if type_ is not None), None)
 
     def _signature(self, model: Model, name: str) -> str:
         signature = model.signatures.get(name)
@@ -191,15 +191,15 @@ class Answers:
     def _part(self, model: Model, meaning: Meaning) -> str:
         name, of = meaning.name, meaning.of
         graph = model.graph
-        found = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
+        type_ = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
         if meaning.section == "fields":
-            found = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
+            type_ = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
         if of == "graph" and graph is not None:
-            found = {**graph.attributes, **graph.link, **graph.place}.get(name)
+            type_ = {**graph.attributes, **graph.link, **graph.place}.get(name)
             of = graph.node
         if meaning.section == "members":
             return f"{name}: a {of}"
-        return f"{of}.{name}{f': {type_text(model, found)}' if found is not None else ''}"
+        return f"{of}.{name}{f': {type_text(model, type_)}' if type_ is not None else ''}"
 
     def _origin(self, home: Home, meaning: Meaning) -> str:
         """Describe where a name is declared, its `about` and its citations."""
@@ -273,15 +273,15 @@ class Answers:
         for _, entry in sections_of(document.root) if document else ():
             if entry.value.span.start <= mention.span.start < entry.value.span.end:
                 holder = entry.key.text
-        for found in self._files_called(path, mention.meaning):
-            spans = [entry.key.span for _, entry in sections_of(found.root) if holder and entry.key.text == holder]
-            return self._placed(spans[:1] or [found.root[found.kind].span])
+        for file in self._files_called(path, mention.meaning):
+            spans = [entry.key.span for _, entry in sections_of(file.root) if holder and entry.key.text == holder]
+            return self._placed(spans[:1] or [file.root[file.kind].span])
         return []
 
     def _files_called(self, path: Path, meaning: Meaning) -> Iterator[Document]:
         """Yield the files with an id. A family may have the same id as one of its rulesets."""
         kinds = [kind for kind in KINDS if (kind == "ruleset") == (meaning.of == "ruleset")]
-        return (found for kind in kinds if (found := self.desk.called(path, kind, meaning.name)) is not None)
+        return (document for kind in kinds if (document := self.desk.called(path, kind, meaning.name)) is not None)
 
     def _statement_places(self, path: Path, id: str) -> Iterator[Place]:
         for root in self.desk.shelf(path).roots:
@@ -296,16 +296,16 @@ class Answers:
     def family_files(self, path: Path, name: str) -> list[tuple[Path, Home]]:
         """Return all files that contain a name as a word, each with a ruleset that contains it. The search covers the
         files of the rulesets of ``path``, and the overlays, policies and scenarios of their families."""
-        found: dict[Path, Home] = {}
+        homes: dict[Path, Home] = {}
         folders: set[Path] = set()
         for home in self.desk.homes(path):
             for document in home.files:
-                found.setdefault(document.path.resolve(), home)
+                homes.setdefault(document.path.resolve(), home)
                 if document.kind in ("family", "edition"):
                     folders.add(document.path.parent if document.kind == "family" else document.path.parent.parent)
-        with_name = {file: home for file, home in found.items() if self._says(file, name)}
+        with_name = {file: home for file, home in homes.items() if self._says(file, name)}
         for file in (file.resolve() for folder in sorted(folders) for file in files_below(folder, "*.yaml")):
-            if file not in found and self._says(file, name) and (other := self.desk.home(file)) is not None:
+            if file not in homes and self._says(file, name) and (other := self.desk.home(file)) is not None:
                 with_name[file] = other
         return list(with_name.items())
 

@@ -163,12 +163,12 @@ class _Session:
 
     async def _step_by_step(self, path: Path) -> None:
         await asyncio.sleep(PAUSE)
-        for found in self.desk.check(path):
-            self._show(found)
+        for diagnostics in self.desk.check(path):
+            self._show(diagnostics)
             await asyncio.sleep(0.001)
         await self._rest()
-        for found in self.desk.check_tables(path):
-            self._show(found)
+        for diagnostics in self.desk.check_tables(path):
+            self._show(diagnostics)
             await self._rest()
 
     async def _rest(self) -> None:
@@ -177,9 +177,9 @@ class _Session:
         while (left := self.typed + LONG_PAUSE - monotonic()) > 0:
             await asyncio.sleep(left)
 
-    def _show(self, found: dict[Path, list[Diagnostic]]) -> None:
-        for path in {*found, *self.shown}:
-            diagnostics = found.get(path, [])
+    def _show(self, by_file: dict[Path, list[Diagnostic]]) -> None:
+        for path in {*by_file, *self.shown}:
+            diagnostics = by_file.get(path, [])
             if self.shown.get(path) != diagnostics:
                 self.shown[path] = diagnostics
                 items = [_diagnostic(each, self.desk) for each in diagnostics]
@@ -196,10 +196,10 @@ class _Session:
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         at = self._at(params)
-        found = self.answers.hover(*at) if at else None
-        if found is None:
+        answer = self.answers.hover(*at) if at else None
+        if answer is None:
             return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0]), _range(found[1]))
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, answer[0]), _range(answer[1]))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
         at = self._at(params)

@@ -110,10 +110,10 @@ class Desk:
 
     def readable(self, path: Path) -> Document | None:
         """Return the current file; if it is invalid, its last valid version, or else the version on disk."""
-        found = self.document(path) or self._read.get(path)
-        if found is None and path in self.texts:
-            found, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
-        return found
+        document = self.document(path) or self._read.get(path)
+        if document is None and path in self.texts:
+            document, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
+        return document
 
     def _document(self, path: Path, texts: Mapping[Path, str]) -> tuple[Document | None, list[Diagnostic]]:
         shelf = self.shelf(path)
@@ -178,8 +178,8 @@ class Desk:
             if document.kind == "scenarios":
                 named = self._named_in(document)
                 return [(each, ()) for each in rulesets if each.id in named]
-            found = ((each, overlays_for(shelf, each, document)) for each in rulesets)
-            return [(each, tuple(overlays)) for each, overlays in found if overlays is not None]
+            candidates = ((each, overlays_for(shelf, each, document)) for each in rulesets)
+            return [(each, tuple(overlays)) for each, overlays in candidates if overlays is not None]
 
     def _named_in(self, scenarios: Document) -> set[str]:
         items = getattr(scenarios.root.get("is"), "items", ())
@@ -245,13 +245,13 @@ class Desk:
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """Check a file in short steps and yield all diagnostics after each. Callers with a newer text can stop
         early."""
-        document, found = self._document(path, self.texts)
+        document, diagnostics = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
-            found = []
+            diagnostics = []
         if document is not None:
             with unsaved(self.texts), remembered(self.trees):
-                found = [*found, *check_alone(document)]
-        self._told[path] = found
+                diagnostics = [*diagnostics, *check_alone(document)]
+        self._told[path] = diagnostics
         yield self.told(path)
         if document is None:
             return

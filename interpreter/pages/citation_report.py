@@ -73,11 +73,11 @@ def state_of(coverage: Coverage, statement: Statement) -> State:
     return next((state for state, holds in zip(STATES, tests, strict=False) if holds), STATES[-1])
 
 
-def followed_page(found: Iterable[Coverage], statements: Iterable[Statement]) -> str:
+def followed_page(coverages: Iterable[Coverage], statements: Iterable[Statement]) -> str:
     """Return the page of some rulebooks with their statements."""
     known = list(statements)
-    books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in found]
-    title = "How rulebooks are followed"
+    books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in coverages]
+    title = "Rulebook coverage"
     contents = element("nav", element("ol", *(_entry(coverage) for coverage, _ in books)), aria_label="Contents")
     proof = "" if any(each.proved is not None for each, _ in books) else element("p", _UNPROVED, class_="aside")
     header = element("header", element("h1", title), _legend(), proof, contents)

@@ -93,9 +93,9 @@ class _Book:
         yield Paragraph((f"{counted(total, 'difference')}, in the order of play.",), "lead")
         rows: list[tuple[Words, ...]] = []
         for chapter in chapters:
-            told = self.comparison.of(chapter)
+            differences = self.comparison.of(chapter)
             link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
-            rows.append(((link,), (str(len(told)),), tuple(self._named(told))))
+            rows.append(((link,), (str(len(differences)),), tuple(self._named(differences))))
         yield Grid(("", "number", "differences"), tuple(rows))
         if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
             largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
@@ -111,17 +111,17 @@ class _Book:
             "aside",
         )
 
-    def _named(self, told: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(_plain(_words(each.name)) for each in told))
+    def _named(self, differences: list[Difference]) -> Iterator[Inline]:
+        names = list(dict.fromkeys(_plain(_words(each.name)) for each in differences))
         shown = ", ".join(names[:_MOST_ALSO])
         yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
 
     # --- differences
 
     def _chapter(self, chapter: str) -> Section:
-        told = self.comparison.of(chapter)
+        differences = self.comparison.of(chapter)
         blocks: list[Block | Section] = []
-        short = [each for each in told if not _has_text(each)]
+        short = [each for each in differences if not _has_text(each)]
         if short:
             heads = ("", *self.titles)
             rows = tuple(
@@ -130,7 +130,7 @@ class _Book:
             blocks.append(Grid(heads, rows))
         if chapter == "board":
             blocks.extend(self._distances())
-        blocks.extend(self._text(each) for each in told if _has_text(each))
+        blocks.extend(self._text(each) for each in differences if _has_text(each))
         return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
 
     def _label(self, difference: Difference) -> str:
@@ -197,7 +197,7 @@ class _Book:
     def _effects(self) -> Iterator[Section]:
         if self.played is None or not self.played.effects:
             return
-        found = self.played.effects
+        effects = self.played.effects
         rows = tuple(
             (
                 (titled(each.name),),
@@ -206,10 +206,10 @@ class _Book:
                 (f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",),
                 (_signed(each.size),),
             )
-            for each in found
+            for each in effects
         )
-        marked = frozenset(place for place, each in enumerate(found) if each.is_sure)
-        count = len(found[0].values[0])
+        marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
+        count = len(effects[0].values[0])
         text = (
             f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
@@ -223,7 +223,7 @@ class _Book:
             (
                 Paragraph((text,)),
                 Grid(columns, rows, marked_rows=marked),
-                *self._charts(found),
+                *self._charts(effects),
             ),
         )
 
@@ -241,11 +241,11 @@ class _Book:
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:
             return
-        found = self.played.partings
-        ranked = causes(found)
-        same = sum(not each.path for each in found)
+        partings = self.played.partings
+        ranked = causes(partings)
+        same = sum(not each.path for each in partings)
         text = (
-            f"{len(found):,} games are played in both at once, with the same random outcomes and the same choices, "
+            f"{len(partings):,} games are played in both at once, with the same random outcomes and the same choices, "
             "until the next decision differs. The table names the first difference that came into play since the "
             "decision before."
         )

@@ -84,8 +84,8 @@ def _means(rulesets: Mapping[str, Mapping[str, float]]) -> Grid:
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return the measures that at least half of the rulesets have."""
-    known = dict.fromkeys(name for found in means.values() for name in found)
-    return [name for name in known if 2 * sum(name in found for found in means.values()) >= len(means)]
+    known = dict.fromkeys(name for values in means.values() for name in values)
+    return [name for name in known if 2 * sum(name in values for values in means.values()) >= len(means)]
 
 
 def _matrix(matrix: Matrix) -> Section:
@@ -99,8 +99,8 @@ def _matrix(matrix: Matrix) -> Section:
 
 
 def _pair(matrix: Matrix, x: int, y: int) -> str:
-    found = matrix.pairs.get((x, y))
-    return "/".join(map(str, found)) if found else "·" if x == y else ""
+    counts = matrix.pairs.get((x, y))
+    return "/".join(map(str, counts)) if counts else "·" if x == y else ""
 
 
 def _cells(*texts: str) -> tuple[Words, ...]:

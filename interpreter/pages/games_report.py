@@ -47,24 +47,24 @@ def _numbers(data: Report) -> Iterator[Block]:
     yield _grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows)
     players = [f"player {seat['seat'] + 1}" for seat in seats]
     means = [
-        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in found))
-        if isinstance(found, list)
-        else (name.replace("_", " "), _mean(found["mean"]), *("" for _ in seats))
-        for name, found in data["measures"].items()
+        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in spread))
+        if isinstance(spread, list)
+        else (name.replace("_", " "), _mean(spread["mean"]), *("" for _ in seats))
+        for name, spread in data["measures"].items()
     ]
     if means:
         yield _grid(("mean of", "game", *players), means)
     for names in together(data["tables"]):
         first = data["tables"][names[0]]
         head = ", ".join(first[0]["of"]).replace("_", " ")
-        found = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
+        tables = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
         lines = [
             (
                 thing["name"],
                 str(thing["times"]),
                 str(thing["games"]),
                 _share(thing["share"]),
-                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in found),
+                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in tables),
             )
             for thing in first
         ]

@@ -75,8 +75,8 @@ class Teller:
     def guard(self, entry: Entry) -> Words:
         """Return the conditions under which a layer applies."""
         texts = [*entry.guards, entry.get("when")]
-        found: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
-        return tuple(joined(found))
+        conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
+        return tuple(joined(conditions))
 
     def template(self, phrases: dict[str, Phrase] | None) -> Words:
         """Return the text of a log template with placeholders; an empty tuple if it is empty."""
@@ -93,8 +93,8 @@ class Teller:
 
     def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
         own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))
-        found = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
-        return [Quoted(each.id, each.text, each.reading) for each in found]
+        statements = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
+        return [Quoted(each.id, each.text, each.reading) for each in statements]
 
     def statements(self, ids: Iterable[str]) -> list[Block]:
         quoted = self._quoted(ids)
@@ -229,9 +229,11 @@ class Teller:
         """Yield links to what a rule uses: log texts, triggers, random streams, tables, other rules and settings."""
         nodes = list(nodes_of(self.model, topic))
         events = dict.fromkeys(node.event for node in nodes if isinstance(node, core.Notes))
-        told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
+        texts = [
+            (event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events
+        ]
         pairs: list[tuple[Words, Words]] = []
-        if spoken := [part for _, words_ in told if words_ for part in (*words_, " ")]:
+        if spoken := [part for _, words_ in texts if words_ for part in (*words_, " ")]:
             pairs.append((("log text",), tuple(spoken[:-1])))
         heard = [each.name for each in self.model.triggers.values() if each.event in events and each.name != topic.name]
         for label, links in (

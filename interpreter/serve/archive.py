@@ -87,11 +87,11 @@ class Store:
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
         connection.executescript(_SCHEMA)
-        found = connection.execute("select version from about").fetchone()
-        if found is None:
+        row = connection.execute("select version from about").fetchone()
+        if row is None:
             connection.execute("insert into about values (?)", (VERSION,))
-        elif found[0] != VERSION:
-            raise StoreError(f"{self.path}: got version {found[0]}, want {VERSION}")
+        elif row[0] != VERSION:
+            raise StoreError(f"{self.path}: got version {row[0]}, want {VERSION}")
         return connection
 
     # --- writing

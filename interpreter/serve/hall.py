@@ -108,8 +108,8 @@ class Hall:
             raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
-            given = {name: value for name, value in wish.settings.items() if value.strip()}
-            game, header = begun(ruleset, wish.players, secrets.randbits(60), given)
+            settings = {name: value for name, value in wish.settings.items() if value.strip()}
+            game, header = begun(ruleset, wish.players, secrets.randbits(60), settings)
             played = ruleset.for_players(wish.players)
             for number, (kind, name) in enumerate(wish.seats):
                 if kind == "bot":

@@ -79,7 +79,9 @@ class Pointing:
     def _fitting(self, option: int, values: dict[int, Value]) -> list[tuple[Value, ...]]:
         pairs = list(values.items())
         return [
-            given for number, given in self.codes if number == option and all(given[at] == value for at, value in pairs)
+            combination
+            for number, combination in self.codes
+            if number == option and all(combination[at] == value for at, value in pairs)
         ]
 
     def slots(self) -> list[Slot]:
@@ -114,7 +116,7 @@ class Pointing:
     def can(self) -> set[Thing]:
         """Return the things that can fill a slot of any alternative, given the picks so far."""
         options = [self.draft.option] if self.draft.option is not None else self.offered()
-        found: set[Thing] = set()
+        things: set[Thing] = set()
         for option in [*options, *(each for each in self.offered() if each not in options)]:
             chosen = self.draft.values if option == self.draft.option else {}
             for number, choice in enumerate(self.sites[option].core.choices):
@@ -122,8 +124,8 @@ class Pointing:
                     continue
                 kept = {at: chosen[at] for at in self._before(number) if at in chosen and at != number}
                 values = {given[number] for given in self._fitting(option, kept)}
-                found.update(_thing(choice.type, value) for value in values if value is not None)
-        return found
+                things.update(_thing(choice.type, value) for value in values if value is not None)
+        return things
 
     def attributes(self) -> list[tuple[int, int, str]]:
         """Return the slots named like an attribute of cards, which a card can fill: alternative, slot, name."""
@@ -183,9 +185,9 @@ class Pointing:
         fitting = self._fitting(option, values)
         open_ = [number for number in range(len(choices)) if number not in values]
         for number in open_:
-            found = {given[number] for given in fitting}
-            if len(found) == 1:
-                values[number] = next(iter(found))
+            candidates = {given[number] for given in fitting}
+            if len(candidates) == 1:
+                values[number] = next(iter(candidates))
         for number in open_:
             rest = [at for at in open_ if at not in values]
             if number in values or any(choices[at].type.word not in ("int", "bag") for at in rest):

@@ -62,9 +62,9 @@ class Maps:
         return self._drawn[key]
 
 
-def _forget_some(kept: dict[Any, Any]) -> None:
-    while len(kept) >= 60:
-        kept.pop(next(iter(kept)))
+def _forget_some(cache: dict[Any, Any]) -> None:
+    while len(cache) >= 60:
+        cache.pop(next(iter(cache)))
 
 
 def _without_pieces(picture: Picture) -> Picture:

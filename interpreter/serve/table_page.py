@@ -471,8 +471,8 @@ class View:
         if asking is None:
             return None
         who, _, agreed = asking
-        found = self.live.undo_of(who)
-        asked = found is not None and self.seat in found[1] and self.seat not in agreed
+        possible = self.live.undo_of(who)
+        asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
         return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
 
     def _lines(self, game: Game) -> dict[str, Any]:
@@ -499,11 +499,11 @@ def _render(name: str, **values: Any) -> str:
 
 def _module() -> Any:
     template = ENVIRONMENT.get_template("pieces.html")
-    found = _MODULES.get(id(template))
-    if found is None:
+    module = _MODULES.get(id(template))
+    if module is None:
         _MODULES.clear()
-        found = _MODULES[id(template)] = template.module
-    return found
+        module = _MODULES[id(template)] = template.module
+    return module
 
 
 _MODULES: dict[int, Any] = {}

@@ -494,8 +494,10 @@ def _csp_of(text: str) -> str:
     """Return a content security policy that allows only the inline styles and scripts of a page, by their digests."""
 
     def digests(tag: str) -> str:
-        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        return " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in found) or "'none'"
+        contents = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        return (
+            " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in contents) or "'none'"
+        )
 
     return (
         f"default-src 'none'; style-src {digests('style')}; script-src {digests('script')}; img-src data:; "
@@ -505,8 +507,8 @@ def _csp_of(text: str) -> str:
 
 def _preferred(request: Request, known: list[str]) -> str:
     """Return the first language of the browser that the ruleset supports."""
-    asked = request.headers.get("accept-language", "")
-    for part in asked.split(",")[:10]:
+    accepted = request.headers.get("accept-language", "")
+    for part in accepted.split(",")[:10]:
         name = part.split(";")[0].strip().split("-")[0]
         if name in known:
             return name

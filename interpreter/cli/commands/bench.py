@@ -110,14 +110,14 @@ def command(
     if not subjects:
         raise click.UsageError("no ruleset allows this number of players")
     data = report(__version__, subjects, samples, seconds)
-    found = list(changes(kept, data)) if kept is not None else []
+    differences = list(changes(kept, data)) if kept is not None else []
     if output == "json":
-        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in found]})
+        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in differences]})
     elif kept is not None:
-        _compared(kept, data, found)
+        _compared(kept, data, differences)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    if any(change.worse for change in found) or (kept is not None and not found):
+    if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
 
 
@@ -191,20 +191,20 @@ class _Table:
         say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
 
 
-def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
+def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None:
     from interpreter.simulate.baseline import FIGURES, LIMIT
 
-    compared = {(change.ruleset, change.players) for change in found}
+    compared = {(change.ruleset, change.players) for change in differences}
     for row in data["rows"]:
         if (row["ruleset"], row["players"]) not in compared:
             notice(f"{row['ruleset']}, {row['players']} players, {row['policy']}: nothing to compare with")
     if kept.get("python") != data["python"]:
         notice(f"the baseline was measured with Python {kept.get('python')}, these figures with {data['python']}")
-    changed = {change.ruleset for change in found if FIGURES[change.figure].sort == "count" and change.percent}
+    changed = {change.ruleset for change in differences if FIGURES[change.figure].sort == "count" and change.percent}
     for name in sorted(changed):
         notice(f"{name}: games have another length than in the baseline, so games a second are not comparable")
     say()
-    if not found:
+    if not differences:
         say("nothing was compared")
         return
     rows = [
@@ -217,12 +217,12 @@ def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
             "-" if change.percent is None else f"{change.percent:.1f}%",
             "worse" if change.worse else "",
         )
-        for change in found
+        for change in differences
     ]
     for line in aligned(("ruleset", "players", "figure", "before", "now", "change", ""), rows):
         say(line)
-    worse = sum(change.worse for change in found)
-    say(f"{worse} of {len(found)} figures worse by more than {LIMIT:.0f} %")
+    worse = sum(change.worse for change in differences)
+    say(f"{worse} of {len(differences)} figures worse by more than {LIMIT:.0f} %")
 
 
 def _as_dict(change: Change) -> dict[str, Json]:

@@ -55,9 +55,9 @@ def command(
     """
     if file.suffix != ".wasm":
         raise click.BadParameter(f"got `{file}`, want a name that ends in `.wasm`", param_hint="FILE.wasm")
-    found, people = options.players_for(options.loaded(ruleset, overlays), players)
-    bots = _policies(found, policies)
-    given = found.settings(options.settings_for(found, people, settings))
+    loaded, people = options.players_for(options.loaded(ruleset, overlays), players)
+    bots = _policies(loaded, policies)
+    values = loaded.settings(options.settings_for(loaded, people, settings))
     from interpreter import __version__
     from interpreter.compiler.wasm.instance import text_to_binary
     from interpreter.play.module_export import standalone
@@ -65,7 +65,7 @@ def command(
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
         options.can_be_written(path)
-    built = standalone(found, people, given, bots)
+    built = standalone(loaded, people, values, bots)
     try:
         binary = text_to_binary(built.text)
     except ImportError:
@@ -99,8 +99,8 @@ def _tell(manifest: Mapping[str, Value], files: dict[str, int], output: str) -> 
             notice(f"policy `{policy['name']}` chooses at random at {decisions}, where it cannot be compiled")
     if output == "json":
         policies = [policy["name"] for policy in manifest["policies"]]
-        told = {"ruleset": manifest["ruleset"], "players": manifest["players"], "policies": policies, "bytes": files}
-        as_json({**told, "left_out": manifest["left_out"]})
+        data = {"ruleset": manifest["ruleset"], "players": manifest["players"], "policies": policies, "bytes": files}
+        as_json({**data, "left_out": manifest["left_out"]})
         return
     for path, size in files.items():
         say(f"{path}: {size:,} bytes")

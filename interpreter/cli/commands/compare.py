@@ -130,12 +130,12 @@ def command(
         options.can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
-    told = played if done else None
+    results = played if done else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, sides.names, told))
+        page = html_of(comparison_page(comparison, sides.names, results))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
@@ -143,16 +143,16 @@ def command(
             count = f", {counted(done, 'pair')} of games" if games else ""
             notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
-        as_json({**_data(comparison, names), **(_data_of(told) if told else {})})
+        as_json({**_data(comparison, names), **(_data_of(results) if results else {})})
     elif output == "text" and report is None:
         _text(comparison, names)
-        if told is not None:
-            _text_of(told, names)
+        if results is not None:
+            _text_of(results, names)
     if games and done < games:
         notice(f"stopped: {done} of {games} pairs of games are done")
         raise click.exceptions.Exit(STOPPED)
-    if told is not None and len(told.singly) < told.things:
-        notice(f"stopped: {len(told.singly)} of {counted(told.things, 'difference')} are played by themselves")
+    if results is not None and len(results.singly) < results.things:
+        notice(f"stopped: {len(results.singly)} of {counted(results.things, 'difference')} are played by themselves")
         raise click.exceptions.Exit(STOPPED)
 
 
@@ -167,26 +167,26 @@ def _compared(sides: _Sides) -> Comparison:
     return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
 
 
-def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Json]:
-    return {**_known(a, given, b), **_known(b, given, a)}
+def _known_to_both(a: Ruleset, b: Ruleset, assignments: Sequence[str]) -> dict[str, Json]:
+    return {**_known(a, assignments, b), **_known(b, assignments, a)}
 
 
-def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
+def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict[str, Json]:
     """Return the given settings that the ruleset has, with checked values. Each must exist on at least one side."""
     from interpreter.base.suggest import did_you_mean
 
-    typed = options.settings_given(ruleset, given)
+    typed = options.settings_given(ruleset, assignments)
     for key in typed:
         if not ruleset.has_setting(key) and not other.has_setting(key):
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
             near = did_you_mean(key, [*known, *other.model.settings, *other.model.interpretations])
             raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
-    found = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
+    own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
-        values = ruleset.settings(found)
+        values = ruleset.settings(own)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
-    return {name: values[name] for name in found}
+    return {name: values[name] for name in own}
 
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
@@ -202,14 +202,14 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
     start, name = options.seed_for(games.seed), games.bots or bots_for_all(a, b)
-    given = options.settings_given(a, sides.settings)
+    values = options.settings_given(a, sides.settings)
     for side in (a, b):
         options.bots_for(side, number, name)
-        _check(side, number, own_settings(side, given))
+        _check(side, number, own_settings(side, values))
     known = _known_to_both(a, b, sides.settings)
     found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
-    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
+    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
     done = _gathered(
         "pairs of games",
@@ -319,23 +319,23 @@ def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
 
 
 def _text(comparison: Comparison, names: Sequence[str]) -> None:
-    found = comparison.differences
-    if not found:
+    shown = comparison.differences
+    if not shown:
         say(f"{names[0]} and {names[1]} are the same game")
         return
-    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(found), 'difference')}")
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(shown), 'difference')}")
     width = max(70, min(get_terminal_size((120, 24)).columns, 140))
     for chapter, title in comparison.chapters.items():
-        told = comparison.of(chapter)
-        if not told:
+        differences = comparison.of(chapter)
+        if not differences:
             continue
         say()
         say(styled(title, bold=True))
-        short = [each for each in told if not _is_long(each)]
+        short = [each for each in differences if not _is_long(each)]
         rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
         for line in _short(rows, width):
             say(line)
-        for each in told:
+        for each in differences:
             if _is_long(each):
                 _long(each, width)
         if chapter == "board" and comparison.graph is not None:

@@ -133,17 +133,17 @@ def _without_statements(book: str, shelf: Shelf) -> str:
     return f"no statements of the rulebook `{book}` found in `<family>/statements/*.csv` of {folders}"
 
 
-def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
+def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
     """Write the report page to a file or stdout."""
     from interpreter.pages.citation_report import followed_page
     from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
-    text = followed_page(found, statements.values())
+    text = followed_page(coverages, statements.values())
     with click.open_file(page, "w", encoding="utf-8") as file:
         file.write(text)
     if page != "-":
-        notice(f"{page}: {', '.join(coverage.rulebook for coverage in found)}")
+        notice(f"{page}: {', '.join(coverage.rulebook for coverage in coverages)}")
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:

@@ -51,20 +51,20 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     from interpreter.cli.failures import refused
     from interpreter.explain.cross_reference import explain
 
-    kept = options.kept_game(where, **{"with": overlays})
-    if kept is not None:
-        language = options.language_for(kept.ruleset, language)
-    if kept is not None and _NUMBER.fullmatch(name):
+    saved = options.kept_game(where, **{"with": overlays})
+    if saved is not None:
+        language = options.language_for(saved.ruleset, language)
+    if saved is not None and _NUMBER.fullmatch(name):
         _line(where, name, output, language)
         return
-    if kept is not None and _is_move(kept, name):
-        _move(kept, name, output, language)
+    if saved is not None and _is_move(saved, name):
+        _move(saved, name, output, language)
         return
-    found = kept.ruleset if kept is not None else options.loaded(where, overlays)
+    loaded = saved.ruleset if saved is not None else options.loaded(where, overlays)
     try:
-        explanations = explain(found, name)
+        explanations = explain(loaded, name)
     except LookupError as error:
-        refused((_out_of_turn(kept, name) or str(error.args[0])) + _moves(kept))
+        refused((_out_of_turn(saved, name) or str(error.args[0])) + _moves(saved))
     if output == "json":
         as_json([asdict(explanation) for explanation in explanations])
         return
@@ -83,9 +83,9 @@ def _line(where: str, number: str, output: str, language: str) -> None:
     from interpreter.explain.provenance import account_of
     from interpreter.play.game_records import ruleset_of
 
-    kept = options.read_log(where.rpartition("@")[0] or where)
+    saved = options.read_log(where.rpartition("@")[0] or where)
     try:
-        account = account_of(ruleset_of(kept), kept, number, language)
+        account = account_of(ruleset_of(saved), saved, number, language)
     except LookupError as error:
         refused(str(error.args[0]))
     if output == "json":
@@ -93,8 +93,8 @@ def _line(where: str, number: str, output: str, language: str) -> None:
         return
     kind = frame(language, f"explain.{account.kind}")
     say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
-    told = {"says": account.text, "when": account.moment, "after": account.after}
-    rows = [*((frame(language, f"explain.{name}"), text) for name, text in told.items()), *account.values]
+    details = {"says": account.text, "when": account.moment, "after": account.after}
+    rows = [*((frame(language, f"explain.{name}"), text) for name, text in details.items()), *account.values]
     for line in aligned(("", ""), [row for row in rows if row[1]], "  ")[1:]:
         say(line)
     if account.chain:
@@ -151,8 +151,8 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         refused(str(error))
     may = game.accepts(choice)
     if output == "json":
-        asked = [asdict(condition) for condition in conditions]
-        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
+        data = [asdict(condition) for condition in conditions]
+        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": data})
         return
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)

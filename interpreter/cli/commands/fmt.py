@@ -101,11 +101,11 @@ def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
     from interpreter.language.file_layout import tidy
     from interpreter.reading.yaml import decode
 
-    file, found = decode(name, data)
+    file, diagnostics = decode(name, data)
     text = None
-    if not found:
-        text, found = tidy(file)
-    return _Tidied(name, path, data, None if text is None else text.encode(), found)
+    if not diagnostics:
+        text, diagnostics = tidy(file)
+    return _Tidied(name, path, data, None if text is None else text.encode(), diagnostics)
 
 
 def _show(file: _Tidied) -> None:

@@ -45,11 +45,11 @@ def command(code: str | None, output: str) -> None:
 def _all(codes: dict[str, str], output: str) -> None:
     for path in _pages():
         codes.setdefault(path.stem, _title(path))
-    found = dict(sorted(codes.items()))
+    pages = dict(sorted(codes.items()))
     if output == "json":
-        as_json(found)
+        as_json(pages)
         return
-    for line in aligned(("code", "meaning"), list(found.items())):
+    for line in aligned(("code", "meaning"), list(pages.items())):
         say(line)
 
 

@@ -75,8 +75,8 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
 
     if output == "json":
         ids = sorted({ruleset.id for ruleset in looked_at.asked})
-        told = [to_json(finding) for finding in findings]
-        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": told})
+        rows = [to_json(finding) for finding in findings]
+        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": rows})
     elif output == "github":
         parts = (document for ruleset in looked_at.asked for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
@@ -109,9 +109,9 @@ def _named(target: str) -> list[Document]:
     from interpreter.reading.ruleset_files import files_of
 
     if not Path(target).is_dir():
-        shelf, document, found = find(target)
+        shelf, document, diagnostics = find(target)
         if document is None:
-            raise RulesetError(found)
+            raise RulesetError(diagnostics)
         if document.kind != "ruleset":
             return [document]
         root = resolved(shelf_for(document.path).roots[0])
@@ -124,6 +124,6 @@ def _read(files: Iterable[str | Path]) -> list[Document]:
     from interpreter.engine.ruleset import find
 
     read = [find(file)[1:] for file in files]
-    if unread := [diagnostic for document, found in read if document is None for diagnostic in found]:
+    if unread := [diagnostic for document, diagnostics in read if document is None for diagnostic in diagnostics]:
         raise RulesetError(unread)
     return [document for document, _ in read if document is not None]

@@ -54,17 +54,17 @@ def command(
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
     suffix = _suffix(file)
-    kept = options.kept_game(where, **{"with": overlays})
+    saved = options.kept_game(where, **{"with": overlays})
     if stats:
         from interpreter.engine.views import measured
 
-        game = kept or _unplayed(where, overlays)
+        game = saved or _unplayed(where, overlays)
         graph = measured(game.table, game.state)
         if graph is None:
             refused(f"`{game.ruleset.id}` has no graph")
         _stats(game.ruleset.title, graph, 7 if first is None else first, output)
     else:
-        _draw(kept or _unplayed(where, overlays), file, suffix)
+        _draw(saved or _unplayed(where, overlays), file, suffix)
 
 
 def _suffix(file: str | None) -> str:

@@ -51,13 +51,13 @@ def command(
     from interpreter.pages.rulebook import rulebook_of
 
     form = output or _form(file)
-    found = options.loaded(ruleset, overlays)
+    loaded = options.loaded(ruleset, overlays)
     values = None
     if players is not None or settings:
-        played, number = options.players_for(found, players)
+        played, number = options.players_for(loaded, players)
         values = played.settings(options.settings_for(played, number, settings))
-        found = played if players is not None else found
-    page = rulebook_of(found, players, values)
+        loaded = played if players is not None else loaded
+    page = rulebook_of(loaded, players, values)
     text = html_of(page) if form == "html" else markdown_of(page)
     if file is None or file == "-":
         click.echo(text, nl=False)

@@ -66,11 +66,11 @@ def command(
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
-    language = options.language_for(found, language)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    language = options.language_for(loaded, language)
     start = options.seed_for(seed)
-    given = options.settings_for(found, number, settings)
-    table = options.bots_for(found, number, bots)
+    values = options.settings_for(loaded, number, settings)
+    table = options.bots_for(loaded, number, bots)
 
     def tell(entry: Line | BoardTable) -> None:
         try:
@@ -88,11 +88,11 @@ def command(
             watchers.append(recorder)
         if output == "json":
             names = [bot.name for bot in table]
-            about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start}
-            as_json({"kind": "begin", **about, "settings": given, "bots": names}, compact=True)
+            about = {"ruleset": loaded.id, "overlays": list(overlays), "players": number, "seed": start}
+            as_json({"kind": "begin", **about, "settings": values, "bots": names}, compact=True)
         else:
-            say(styled(_header(found, overlays, number, start, given, table, language), bold=True))
-        match = Match(found, table, start, given, watchers=watchers)
+            say(styled(_header(loaded, overlays, number, start, values, table, language), bold=True))
+        match = Match(loaded, table, start, values, watchers=watchers)
         if recorder is not None:
             recorder.begin(match.game, [bot.name for bot in table])
         match.play()

@@ -79,16 +79,16 @@ def command(
         raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
         raise click.UsageError("the name of a rule goes with --ir and --wat")
-    found = options.loaded(ruleset, overlays)
+    loaded = options.loaded(ruleset, overlays)
     if view in COMPILED:
-        _tell_functions(found, players, settings, output, name, ir)
+        _tell_functions(loaded, players, settings, output, name, ir)
         return
     show = _views()[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
-    show(found, output)
+    show(loaded, output)
 
 
 def _tell_functions(
-    ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str, name: str | None, ir: str | None
+    ruleset: Ruleset, players: int | None, assignments: tuple[str, ...], output: str, name: str | None, ir: str | None
 ) -> None:
     """Print the functions of a module: as intermediate representation after the pass ``ir``, or as WebAssembly text if
     ``ir`` is None."""
@@ -105,18 +105,18 @@ def _tell_functions(
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
     ruleset, people = options.players_for(ruleset, players)
-    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, given)))
+    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, assignments)))
     builder, forms = module_forms(ruleset, table)
     last = names[-1] if ir is None else ir or BUILT
     functions = {**forms[BUILT], **forms[last]}
     rules = {each: rule_of(builder.purposes.get(each, "")) for each in functions}
-    wanted = [each for each, rule in rules.items() if name in (None, each, rule)]
-    if not wanted:
+    selected = [each for each, rule in rules.items() if name in (None, each, rule)]
+    if not selected:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
         raise click.BadParameter(f"no function is compiled from a rule `{name}`{near}", param_hint="NAME")
     inlined = f"{';;' if ir is None else '#'} inlined at every call; as built:\n"
     texts = {}
-    for each in wanted:
+    for each in selected:
         text = emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
         texts[each] = text if each in forms[last] else inlined + text
     if output == "json":
@@ -298,7 +298,7 @@ class _Heard(TypedDict):
 
 def _events(ruleset: Ruleset) -> list[_Heard]:
     model, reach = ruleset.model, ruleset.program.reach
-    found: list[_Heard] = []
+    rows: list[_Heard] = []
     for event in model.events.values():
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
         phases: dict[str, _InPhase] = {}
@@ -307,8 +307,8 @@ def _events(ruleset: Ruleset) -> list[_Heard]:
             cases = {trigger.name: _case(trigger, phase) for trigger in triggers}
             occurs = facts is not None and event.name in facts.events
             phases[phase] = {"occurs": occurs, "cases": {name: case for name, case in cases.items() if case}}
-        found.append({"event": event.name, "file": event.file, "phases": phases})
-    return found
+        rows.append({"event": event.name, "file": event.file, "phases": phases})
+    return rows
 
 
 def _case(trigger: CheckedTrigger, phase: str) -> str | None:

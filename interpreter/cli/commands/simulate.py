@@ -94,48 +94,48 @@ def command(
     from interpreter.simulate.workers import Plan
 
     crew = _crew(jobs, cluster, games)
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
-    given = options.settings_for(found, number, settings)
+    values = options.settings_for(loaded, number, settings)
     if round_robin is not None:
         if bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
         from interpreter.cli.tournament import round_robin as play
 
         alone = options.alone_for(jobs) if cluster is None else 0.0
-        play(ruleset, overlays, found, number, round_robin, games, start, given, crew, alone, output)
+        play(ruleset, overlays, loaded, number, round_robin, games, start, values, crew, alone, output)
         return
-    table = options.bots_for(found, number, bots)
+    table = options.bots_for(loaded, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    spec = bots or default_bots(found)
-    plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
+    spec = bots or default_bots(loaded)
+    plan = Plan(name, overlays, loaded.digest, number, spec, tuple(values.items()))
     journal, done = _kept(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
     began = monotonic()
-    totals, lost = _play(plan, found, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
+    totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
     took = monotonic() - began
     done.sort(key=lambda row: row.seed)
     for row in done:
-        totals.add(found.model.measures, row)
+        totals.add(loaded.model.measures, row)
     data: Report = {
-        "ruleset": found.id,
+        "ruleset": loaded.id,
         "overlays": list(overlays),
         "players": number,
         "seed": start,
-        "settings": given,
-        **summed_up(found, names, totals),
+        "settings": values,
+        **summed_up(loaded, names, totals),
         "wall_seconds": round(took, 6),
     }
     try:
         if done:  # otherwise earlier files stay
-            _write(found, names, done, rows, seats)
+            _write(loaded, names, done, rows, seats)
         if charts is not None and done:
-            _draw(found.title, data, charts)
+            _draw(loaded.title, data, charts)
     except (OSError, RowsUnavailable) as error:
         why = words_of(error) if isinstance(error, OSError) else error
         assert journal is not None  # every run with output files has one
@@ -206,10 +206,10 @@ def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextM
     """Return the worker processes; None if this process is enough. With ``--jobs``, they start at once, while the
     ruleset is loaded."""
     if address is None:
-        found = options.crew_for(jobs, games)
-        if jobs is None or found is None:
-            return found
-        return nullcontext(click.get_current_context().with_resource(found))
+        crew = options.crew_for(jobs, games)
+        if jobs is None or crew is None:
+            return crew
+        return nullcontext(click.get_current_context().with_resource(crew))
     from interpreter.simulate.cluster import cluster
     from interpreter.simulate.workers import cores
 

@@ -86,17 +86,17 @@ def command(
     from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
     from interpreter.simulate.workers import cores, processes
 
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     start = options.seed_for(seed)
-    given = options.settings_for(found, number, settings)
-    chosen = _policy(policy, policies_for(found))
+    values = options.settings_for(loaded, number, settings)
+    chosen = _policy(policy, policies_for(loaded))
     weights = _weights(chosen, only)
     try:
-        bots_of(against or policy, found, number)
+        bots_of(against or policy, loaded, number)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--against") from None
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    question = Question(name, overlays, number, policy, against or policy, tuple(given.items()))
+    question = Question(name, overlays, number, policy, against or policy, tuple(values.items()))
     workers = min(jobs or cores(), population)
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
     from interpreter.cli.progress import interruptible
@@ -115,12 +115,12 @@ def command(
                     judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
         except TuneUnavailable as error:
             raise click.ClickException(str(error)) from None
-    path = _file_of(found, chosen)
+    path = _file_of(loaded, chosen)
     after, diff = diff_of(path, outcome)
     if output == "json":
-        as_json(_data(found.id, policy, question.others, number, start, outcome, judgement, diff))
+        as_json(_data(loaded.id, policy, question.others, number, start, outcome, judgement, diff))
     else:
-        _text(found.id, policy, question.others, number, start, outcome, judgement, diff)
+        _text(loaded.id, policy, question.others, number, start, outcome, judgement, diff)
     if not judgement.is_better:
         refused("the new weights are not significantly better")
     if write:
@@ -137,13 +137,13 @@ def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
 
 
 def _policy(name: str, policies: dict[str, Policy]) -> Policy:
-    found = policies.get(name)
-    if found is None:
+    policy = policies.get(name)
+    if policy is None:
         hint = did_you_mean(name, policies) or f"; there are {', '.join(policies)}"
         raise click.BadParameter(f"unknown policy `{name}`{hint}", param_hint="POLICY")
-    if not found.weights:
+    if not policy.weights:
         refused(f"`{name}` has no weights")
-    return found
+    return policy
 
 
 def _weights(policy: Policy, only: str | None) -> dict[str, int]:
@@ -170,12 +170,12 @@ def _shown(share: tuple[float, float, float]) -> str:
 
 
 def _text(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, result: Found, judged: Judgement, diff: str
 ) -> None:
     say(styled(f"{policy} in {ruleset}, one of {players} players against {others}, seed {seed}", bold=True))
-    for name, before in found.before.items():
-        if found.after[name] != before:
-            say(f"  {name}: {before} → {found.after[name]}")
+    for name, before in result.before.items():
+        if result.after[name] != before:
+            say(f"  {name}: {before} → {result.after[name]}")
     say(f"won before:  {_shown(judged.before)} of {judged.games:,} games")
     say(f"won after:   {_shown(judged.after)}")
     say(f"difference:  {_shown(judged.difference)}")
@@ -185,7 +185,7 @@ def _text(
 
 
 def _data(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, result: Found, judged: Judgement, diff: str
 ) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
@@ -195,7 +195,7 @@ def _data(
         "players": players,
         "seed": seed,
         "games": judged.games,
-        "weights": {"before": found.before, "after": found.after},
+        "weights": {"before": result.before, "after": result.after},
         "won": {name: dict(zip(("mean", "low", "high"), share, strict=True)) for name, share in shares.items()},
         "better": judged.is_better,
         "diff": diff,

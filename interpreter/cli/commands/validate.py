@@ -138,8 +138,9 @@ def _text(validation: Validation, diagnostics: Iterable[Diagnostic], errors: int
         say(render(diagnostic))
     for name in validation.alone:
         say(f"{name} was checked alone: no ruleset contains it")
-    found = [counted(errors, "error") if errors else "no errors", *([counted(warnings, "warning")] if warnings else [])]
-    say(f"{counted(len(validation.files), 'file')}, {', '.join(found)}")
+    counts = [counted(errors, "error") if errors else "no errors"]
+    counts += [counted(warnings, "warning")] if warnings else []
+    say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}")
 
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:

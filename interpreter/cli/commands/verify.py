@@ -72,7 +72,7 @@ def command(
     checks.
 
     Each fault is reduced to a short scenario that fails until the fault is fixed. --write saves it beside the ruleset,
-    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is found.
+    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is loaded.
 
     \b
     Examples:
@@ -83,35 +83,35 @@ def command(
     from interpreter.testing.shrink import shrink
     from interpreter.testing.verify import Played
 
-    found = options.loaded(ruleset, overlays)
-    numbers = _numbers(found, players)
-    given = _settings(found, numbers, settings)
-    played, told = Played(), []
+    loaded = options.loaded(ruleset, overlays)
+    numbers = _numbers(loaded, players)
+    values = _settings(loaded, numbers, settings)
+    played, reported = Played(), []
     asked_for = games
     if games is None and seconds is None:
         games, seconds = GAMES, SECONDS
     began = monotonic()
-    for finding in _watched(found, numbers, given, seed, games, seconds, played):
+    for finding in _watched(loaded, numbers, values, seed, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
         scenario = shrink(finding, *left)
-        told.append((finding, scenario))
+        reported.append((finding, scenario))
         if output == "text":
             _tell(finding, scenario)
     skipped = _skipped(played, games, asked_for, seconds)
-    scenarios = [scenario for _, scenario in told if scenario is not None]
-    kept = _kept(write, found, scenarios) if write is not None and scenarios else None
+    scenarios = [scenario for _, scenario in reported if scenario is not None]
+    file = _kept(write, loaded, scenarios) if write is not None and scenarios else None
     if output == "json":
-        about = {"ruleset": found.id, "overlays": list(overlays), "seed": seed, "games": played.games}
+        about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": seed, "games": played.games}
         about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
-        about |= {"file": str(kept) if kept is not None else None}
-        as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in told]})
+        about |= {"file": str(file) if file is not None else None}
+        as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions"
-        say(f"{count}: {len(told) or 'nothing'} found" + (f", kept in {kept}" if kept is not None else ""))
+        say(f"{count}: {len(reported) or 'nothing'} found" + (f", file in {file}" if file is not None else ""))
         notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
         for line in skipped:
             notice(f"skipped: {line}")
-    if told:
+    if reported:
         raise click.exceptions.Exit(1)
 
 

@@ -73,17 +73,17 @@ def command(
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
-    kept = options.read_log(log)
-    fork = _fork(log, kept, at, texts)
+    saved = options.read_log(log)
+    fork = _fork(log, saved, at, texts)
     for law in broken_laws(fork.changed(0)):
         notice(f"{law}; continuing anyway")
     start = options.seed_for(seed)
-    names = bots or _bots_of_log(fork.game.ruleset, kept)
-    _table(fork.game.ruleset, names, kept)
+    names = bots or _bots_of_log(fork.game.ruleset, saved)
+    _table(fork.game.ruleset, names, saved)
     pairs = []
     with interruptible() as stopped, counting("continuations", games) as tell:
         seeds = range(start, start + games)
-        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, kept), seeds, stopped):
+        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped):
             pairs.append(pair)
             tell(1)
     decision = fork.game.decision
@@ -110,21 +110,21 @@ def command(
         raise click.exceptions.Exit(STOPPED)
 
 
-def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
+def _fork(log: str, saved: Kept, at: int, texts: Sequence[str]) -> Fork:
     """Replay the saved game up to the decision and fork it there with the changes."""
     from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
     from interpreter.play.game_records import Difference, play_again, ruleset_of
 
-    if at > len(kept.choices):
-        raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
+    if at > len(saved.choices):
+        raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
     try:
-        game = play_again(ruleset_of(kept), kept, at)
+        game = play_again(ruleset_of(saved), saved, at)
     except Difference as difference:
         refused(f"{log}: {difference}")
     if game.decision is None:
         refused(f"the game is over after {at} choices, so there is no decision to change")
-    made = game.ruleset, kept.choices[at] if at < len(kept.choices) else None
+    made = game.ruleset, saved.choices[at] if at < len(saved.choices) else None
     before = (
         {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
     )
@@ -136,23 +136,23 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
         refused(str(error))
 
 
-def _bots_of_log(ruleset: Rules, kept: Kept) -> str:
+def _bots_of_log(ruleset: Rules, saved: Kept) -> str:
     """Return the bots of the log if this ruleset has them all; else the default bots."""
     from interpreter.bots.registry import bots_of, default_bots
 
-    names = ",".join(map(str, kept.header.get("bots", ())))
+    names = ",".join(map(str, saved.header.get("bots", ())))
     try:
-        bots_of(names, ruleset, kept.header["players"])
+        bots_of(names, ruleset, saved.header["players"])
     except ValueError:
         return default_bots(ruleset)
     return names
 
 
-def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
+def _table(ruleset: Rules, names: str, saved: Kept) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
     try:
-        return bots_of(names, ruleset, kept.header["players"])
+        return bots_of(names, ruleset, saved.header["players"])
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
 
