@@ -13,7 +13,7 @@ __all__ = ["refused", "tell", "words_of"]
 
 
 def tell(error: Exception) -> NoReturn:
-    """Tells what the error says and ends with 1; what is a bug of ours is raised again."""
+    """Report the error and exit with status 1. Unexpected exceptions are bugs and are raised again."""
     from interpreter.bots.player import BotFailed
     from interpreter.compiler.constants import RuleFailure
 
@@ -41,6 +41,6 @@ def words_of(error: OSError) -> str:
 
 
 def refused(message: str) -> NoReturn:
-    """The question has a negative answer: the reason on stderr, and 1."""
+    """Print the reason of a negative result on stderr and exit with status 1."""
     notice(f"Error: {message}")
     raise click.exceptions.Exit(1)

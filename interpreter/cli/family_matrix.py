@@ -1,4 +1,4 @@
-"""``regelwerk compare --all``: each ruleset with each other, and all of them side by side on a page."""
+"""``regelwerk compare --all``: every pair of rulesets, and all of them side by side on a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Pairs = dict[tuple[int, int], "Comparison"]
 
 @dataclass(frozen=True, slots=True)
 class FamilyPlan:
-    """Games to play of each ruleset, and how; none without a ``count``."""
+    """Number of games to play of each ruleset, and their parameters. Without a ``count``, none are played."""
 
     count: int | None
     players: int | None
@@ -39,14 +39,14 @@ class FamilyPlan:
 
 
 def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, output: str) -> None:
-    """Compare each of these rulesets, or of a whole family, with each other."""
+    """Compare every pair of these rulesets, or of the rulesets of a family."""
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import family_of
 
     is_page = report is not None or output == "html"
     if not is_page and (plan.count or plan.players):
-        raise click.UsageError("--all plays games for a page alone: say --report FILE or -o html")
+        raise click.UsageError("--all plays games only for a page: add --report FILE or -o html")
     if report is not None:
         options.can_be_written(report)
     members = family_of(names)
@@ -74,8 +74,8 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
     from interpreter.pages.family_comparison import Matrix, family_page
     from interpreter.pages.html import html_of
 
-    told = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
-    matrix = Matrix([each.id for each in rulesets], told)
+    counts = {pair: (len(comparison.in_play), len(comparison.differences)) for pair, comparison in pairs.items()}
+    matrix = Matrix([ruleset.id for ruleset in rulesets], counts)
     families = dict.fromkeys(map(family_title, rulesets))
     return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
 
@@ -84,28 +84,28 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
 
 
 def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
-    """Games of each ruleset, with the same seeds and bots."""
+    """Play each ruleset with the same seeds and bots."""
     from interpreter.compare.effect_sizes import bots_for_all
     from interpreter.compare.side_by_side import means_of
     from interpreter.pages.family_comparison import FamilyGames
 
     assert plan.count is not None
-    rulesets = [each.ruleset for each in members]
-    players = plan.players or max(each.players.usual for each in rulesets)
+    rulesets = [member.ruleset for member in members]
+    players = plan.players or max(member.players.usual for member in rulesets)
     start, bots = options.seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
     seeds = range(start, start + plan.count)
     means, refused = {}, {}
     with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:
-        for each in members:
+        for member in members:
             try:
-                each.ruleset.check_players(players)
+                member.ruleset.check_players(players)
             except ValueError as error:
-                refused[each.ruleset.id] = str(error)
+                refused[member.ruleset.id] = str(error)
             else:
-                means[each.ruleset.id] = means_of(_summary(each, players, bots, seeds, plan.jobs, stopped))
+                means[member.ruleset.id] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
             tell(plan.count)
-    who = f"{counted(players, 'player')} by the bot {bots}"
-    how = f"{counted(plan.count, 'game')} of each, {who}, seeds {start} to {start + plan.count - 1}"
+    table = f"{counted(players, 'player')} by the bot {bots}"
+    how = f"{counted(plan.count, 'game')} of member, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 
@@ -141,11 +141,11 @@ def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
         {
             "a": rulesets[x].id,
             "b": rulesets[y].id,
-            "differences": len(found.differences),
-            "in_play": len(found.in_play),
-            "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
+            "differences": len(comparison.differences),
+            "in_play": len(comparison.in_play),
+            "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],
         }
-        for (x, y), found in pairs.items()
+        for (x, y), comparison in pairs.items()
     ]
 
 
@@ -156,8 +156,8 @@ def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     for y, ruleset in enumerate(rulesets):
         cells = []
         for x in range(len(rulesets)):
-            found = pairs.get((x, y))
-            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
+            pair = pairs.get((x, y))
+            cells.append(f"{len(pair.in_play)}/{len(pair.differences)}" if pair else "·" if x == y else "")
         rows.append((str(y + 1), ruleset.id, *cells[: len(rulesets) - 1]))
     for line in aligned(("", "", *map(str, range(1, len(rulesets)))), rows):
         say(line)

@@ -41,7 +41,7 @@ COMMANDS: dict[str, str] = {
     "lsp": "Run the language server for editors.",
     "explain": "Explain a name, a log line or the legality of a move.",
 }
-"""Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
+"""Commands and their summaries, so that listing them imports none. ``commands/<name>.py`` defines ``command``."""
 
 EPILOG = """\b
 Examples:
@@ -59,11 +59,11 @@ Exit status: 0 success, 1 errors or a negative result, 2 wrong usage, 130 interr
 
 
 class ReaderGone(Exception):
-    """Nobody reads stdout any more: no failure, but an end."""
+    """The reader of stdout has gone. This ends the program, but is no error."""
 
 
 class LazyGroup(click.Group):
-    """Commands by name; what goes wrong in one of them is told by :mod:`interpreter.cli.failures`."""
+    """Command group with lazy imports. :mod:`interpreter.cli.failures` reports errors of a command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -110,7 +110,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The program. A reader that goes away (`| head`) ends it quietly."""
+    """Run the program. It ends quietly if the reader of stdout goes away (`| head`)."""
     search_rarely()
     try:
         code = _code()
@@ -120,18 +120,18 @@ def main() -> None:
 
         nobody_reads()
         code = 0
-    gc.freeze()  # Python would search all objects for cycles once more before it ends
+    gc.freeze()  # skips the garbage collection at exit
     sys.exit(code)
 
 
 def _code() -> int:
-    """Runs the command; what it leaves is the exit status."""
+    """Run the command and return its exit status."""
     try:
-        left = cli.main(prog_name="regelwerk", standalone_mode=False)
+        status = cli.main(prog_name="regelwerk", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except click.Abort:
         click.echo("Aborted", err=True)
         return 130
-    return left if isinstance(left, int) else 0
+    return status if isinstance(status, int) else 0

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they lead to: a loaded ruleset, a game of it."""
+"""Options shared by several commands, and the rulesets, games and bots that they stand for."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ __all__ = [
 ]
 
 MOST_GAMES, MOST_SEEDS = 10**9, 10**18
-"""More can neither be counted on all machines nor stand in a column of numbers."""
+"""Largest number of games and largest seed: larger ones overflow some machines or the columns of tables."""
 LANGUAGE = "REGELWERK_LANGUAGE"
-"""Names the language of what is told, for rulesets that have it."""
+"""Environment variable with the preferred output language; ignored for rulesets that lack it."""
 ALONE = 1.0
-"""So many seconds are played before other processes are begun, where nobody says how many there shall be."""
+"""Seconds of play in this process before worker processes are started, unless ``--jobs`` is given."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -62,8 +62,8 @@ def ruleset_argument(function: Function) -> Function:
 
 
 def overlays_option(function: Function) -> Function:
-    """``--with``, ``--without`` and ``--allow``: the command gets all as ``overlays``, with a minus before what is left
-    out and a plus before what is allowed. The number of ``OVERLAY:N`` becomes the first of the settings."""
+    """Add ``--with``, ``--without`` and ``--allow``. The command gets all of them as ``overlays``: a minus marks an
+    overlay to leave out, a plus a combination to allow. The number of ``OVERLAY:N`` becomes the first setting."""
 
     @wraps(function)
     def command(
@@ -128,37 +128,37 @@ def language_option(function: Function) -> Function:
 
 
 def language_for(ruleset: Rules, language: str) -> str:
-    """The language, which a ruleset must have; every ruleset is told in `en`, where need be in words of another."""
+    """Return the output language. Every ruleset supports `en`; another language must occur in its texts."""
     model = ruleset.model
     phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
     known = sorted({"en", *(name for phrase in phrases for name in phrase)})
     if language not in known and language == os.environ.get(LANGUAGE):
-        return "en"  # it is wanted wherever there is one
+        return "en"  # the environment variable states a preference only
     if language not in known:
-        message = f"`{ruleset.id}` says nothing in `{language}`; it has {', '.join(f'`{name}`' for name in known)}"
+        message = f"`{ruleset.id}` has no texts in `{language}`; it has {', '.join(f'`{name}`' for name in known)}"
         raise click.BadParameter(message, param_hint="--language")
     return language
 
 
 def output_option(*formats: str) -> Callable[[Function], Function]:
-    """``-o``, with the formats of the command, the first one where nothing is said."""
+    """Add ``-o`` with the formats of the command; the first one is the default."""
     return click.option(
         "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
     )
 
 
-# --- what they lead to
+# --- values of options
 
 
 def loaded(name: str, overlays: Sequence[str] = ()) -> Ruleset:
-    """The ruleset of an id or path."""
+    """Load the ruleset of an id or path."""
     from interpreter.engine.ruleset import load
 
     return load(name, overlays)
 
 
 def seed_for(seed: int | None) -> int:
-    """The seed that was given, or a new one that is short enough to be typed."""
+    """Return the given seed, or a random one that is short enough to type."""
     if seed is not None:
         return seed
     from secrets import randbelow
@@ -167,7 +167,8 @@ def seed_for(seed: int | None) -> int:
 
 
 def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
-    """The ruleset as so many play it, and how many; a number that it refuses ends the command with its reason."""
+    """Return the ruleset as composed for the number of players, and the number. Exit with the reason if the ruleset
+    does not allow it."""
     from interpreter.cli.failures import refused
 
     number = ruleset.players.usual if players is None else players
@@ -178,11 +179,11 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Json]:
-    """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
+def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> dict[str, Json]:
+    """Parse ``key=value`` settings and check that a game can be created with them."""
     from interpreter.engine.game import new_game
 
-    settings = settings_given(ruleset, given)
+    settings = settings_given(ruleset, assignments)
     try:
         if settings:
             new_game(ruleset, players, settings=settings)
@@ -191,10 +192,10 @@ def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str
     return settings
 
 
-def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Json]:
-    """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
+def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json]:
+    """Parse ``key=value`` settings without checking their values; ``overlay:=N`` sets its number of seats."""
     settings: dict[str, Json] = {}
-    for text in given:
+    for text in assignments:
         key, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
@@ -203,17 +204,17 @@ def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Json]:
 
 
 def _seats_of(ruleset: Rules, overlay: str) -> str:
-    """The setting that says how many seats an overlay brings."""
+    """Return the setting for the number of seats of an overlay."""
     files = {document.id: document.path for document in ruleset.composition.documents}
     for role in ruleset.model.roles.values():
         is_path = role.file in files and Path(overlay).absolute() == files[role.file].absolute()
         if role.setting is not None and (is_path or overlay in (role.file, role.file.partition("/")[2])):
             return role.setting
-    raise click.BadParameter(f"`{overlay}` brings no seats that could be counted", param_hint="--with")
+    raise click.BadParameter(f"`{overlay}` has no number of seats to set", param_hint="--with")
 
 
 def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
-    """A bot for each seat that no person has."""
+    """Return a bot or person for each seat."""
     from interpreter.bots.registry import bots_of, default_bots
 
     try:
@@ -223,7 +224,7 @@ def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[in
 
 
 def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Processes that play; nobody but this one where one is enough."""
+    """Return the worker processes; None if this process is enough."""
     from interpreter.simulate.workers import cores, processes
 
     number = min(jobs or cores(), max(1, games))
@@ -231,12 +232,12 @@ def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | Non
 
 
 def alone_for(jobs: int | None) -> float:
-    """So many seconds this process plays alone: what takes no longer needs no others."""
+    """Return the seconds that this process plays alone: shorter runs need no workers."""
     return ALONE if jobs is None else 0.0
 
 
 def can_be_written(path: Path) -> None:
-    """``OSError`` where it is plain that no such file can be written: long work is not to be in vain."""
+    """Raise ``OSError`` if the file obviously cannot be written, before the work is done."""
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, "no such folder", str(path.parent))
     if not os.access(path if path.exists() else path.parent, os.W_OK):
@@ -244,21 +245,20 @@ def can_be_written(path: Path) -> None:
 
 
 def read_log(path: str) -> Kept:
-    """The kept game of a file; what is none is wrong usage."""
+    """Read the saved game of a file. Raises :class:`click.UsageError` if the file is none."""
     from interpreter.play.game_records import read_kept
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
             return read_kept(file.read(), Path(path).parent if path != "-" else None)
     except UnicodeDecodeError:
-        raise click.UsageError(f"{path}: this is no text, and so no kept game") from None
+        raise click.UsageError(f"{path}: not a saved game: not a text file") from None
     except ValueError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
 
 def kept_game(where: str, **others: Any) -> Game | None:
-    """The game of ``LOG@N`` or ``LOG``; nothing where a ruleset is named. ``others`` are options that only go with a
-    ruleset."""
+    """Return the game of ``LOG@N`` or ``LOG``; None for a ruleset. ``others`` are options that need a ruleset."""
     path, at, number = where.rpartition("@")
     if not at:
         path, number = where, ""
@@ -270,14 +270,14 @@ def kept_game(where: str, **others: Any) -> Game | None:
         raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")
     for name, value in others.items():
         if value is not None and value != ():
-            raise click.UsageError(f"--{name} goes with a ruleset, not with a kept game")
+            raise click.UsageError(f"--{name} goes with a ruleset, not with a saved game")
     from interpreter.cli.failures import refused
     from interpreter.play.game_records import Difference, play_again, ruleset_of
 
-    kept = read_log(path)
-    if number and int(number) > len(kept.choices):
-        raise click.UsageError(f"{path} has {len(kept.choices)} choices, not {number}")
+    saved = read_log(path)
+    if number and int(number) > len(saved.choices):
+        raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
     try:
-        return play_again(ruleset_of(kept), kept, int(number) if number else None)
+        return play_again(ruleset_of(saved), saved, int(number) if number else None)
     except Difference as difference:
         refused(f"{path}: {difference}")

@@ -14,37 +14,37 @@ __all__ = ["aligned", "as_json", "board", "nobody_reads", "notice", "say", "styl
 
 
 def say(text: str = "") -> None:
-    """A line of data."""
+    """Print a line of data on stdout."""
     click.echo(text)
 
 
 def nobody_reads() -> None:
-    """Redirect further output to nowhere, since the reader is gone."""
+    """Discard further output, since its reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def notice(text: str) -> None:
-    """A line for the person at the terminal, apart from the data."""
+    """Print a message on stderr, apart from the data."""
     click.echo(text, err=True)
 
 
 def as_json(value: object, *, compact: bool = False) -> None:
-    """A value as JSON; compact on one line."""
+    """Print a value as JSON; on one line if ``compact``."""
     say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2))
 
 
 def wants_colour() -> bool:
-    """Return whether stdout is a terminal of someone who has not said ``NO_COLOR``."""
+    """Return whether stdout is a terminal and ``NO_COLOR`` is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, **style: Any) -> str:
-    """The text, in colour or bold where that is wanted."""
+    """Return the text with terminal styles if colour is enabled."""
     return click.style(text, **style) if text and wants_colour() else text
 
 
 def aligned(columns: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:
-    """Lines of a table; numbers stand to the right. No blanks at the ends of lines."""
+    """Return the lines of a table, without trailing blanks. Columns of numbers are aligned to the right."""
     table = [list(map(str, row)) for row in rows]
     widths = [max(map(len, [head, *(row[place] for row in table)])) for place, head in enumerate(columns)]
     right = [bool(table) and all(_is_number(row[place]) for row in table) for place in range(len(columns))]
@@ -65,7 +65,7 @@ def _is_number(text: str) -> bool:
 
 
 def board(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A board of a game as plain text."""
+    """Print a board of a game as a table."""
     if title:
         say(styled(title, bold=True))
     if columns:

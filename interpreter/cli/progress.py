@@ -11,14 +11,14 @@ from typing import TypeVar
 __all__ = ["STOPPED", "counted", "counting", "interruptible"]
 
 STOPPED = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, as in shells."""
 
 
 T = TypeVar("T")
 
 
 def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
-    """The items one after another, each told of when the next one is asked for."""
+    """Yield the items and advance a progress bar after each."""
     with counting(about, total) as tell:
         for item in items:
             yield item
@@ -27,7 +27,7 @@ def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
 
 @contextmanager
 def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """A bar with how many a second and the time left, for who sits at a terminal; gives what tells it of more."""
+    """Show a progress bar with rate and remaining time if stderr is a terminal. Yield a function that advances it."""
     if not sys.stderr.isatty():
         yield lambda more: None
         return
@@ -54,7 +54,7 @@ def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], 
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Inside, a first Ctrl-C is only noted: what is given says whether there was one. A second one ends the program."""
+    """Defer the first Ctrl-C; a second one ends the program. Yield a function that returns whether there was one."""
     noted = False
 
     def note(*_: object) -> None:

@@ -1,9 +1,10 @@
-"""Scenarios as tests of pytest, for packages that ship rulesets. A project asks for it by naming its files:
+"""Pytest plugin that runs scenarios as tests, for packages that ship rulesets. A project enables it with the patterns
+of its files:
 
     [tool.pytest.ini_options]
     regelwerk_scenarios = ["*/scenarios/*.yaml"]
 
-Where nothing is named nothing is collected, and nothing of this package is imported.
+Without patterns, nothing is collected and nothing else of this package is imported.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ NAME = "regelwerk_scenarios"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(NAME, "patterns of files of scenarios, whose scenarios are tests", type="args", default=[])
+    parser.addini(NAME, "patterns of scenario files to run as tests", type="args", default=[])
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -35,7 +36,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class ScenarioFile(pytest.File):
-    """A file of scenarios: a test for each of them with each ruleset of which it speaks."""
+    """A file of scenarios, with a test for each scenario and each ruleset that it names."""
 
     def collect(self) -> Iterable[pytest.Item]:
         from interpreter.testing.suite import suite_of
@@ -49,7 +50,7 @@ class ScenarioFile(pytest.File):
 
 
 class Failed(Exception):
-    """A scenario does not pass; the text says why."""
+    """A scenario failed; the text gives the reason."""
 
 
 class ScenarioItem(pytest.Item):

@@ -1,4 +1,4 @@
-"""A scenario that is recorded at the keyboard: all seats are played, then facts are picked."""
+"""Recorder of scenarios: an author plays all seats at the keyboard, then picks facts to check."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["record"]
 
 MOST_SHOWN = 40
 MOVES = "You play all seats. `done` ends the moves, `refuse MOVE` ends them with a move that must be refused; `help`."
-FACTS = "What is to be true? Numbers of the list, conditions, or expressions, whose value it then is; empty: enough."
+FACTS = "What must hold? Type numbers from the list, conditions, or expressions to keep at their value; empty ends."
 
 
 class _Done(Exception):
-    """No more moves."""
+    """The author has ended the moves."""
 
 
 class _Recorder(Person):
-    """Whoever decides, it is this person who says what."""
+    """The author, who decides for all seats."""
 
     def __init__(self, recording: Recording, lines: TextIO, language: str) -> None:
         super().__init__(0, lines, language)
@@ -59,25 +59,25 @@ class _Recorder(Person):
         except ValueError as error:
             say(str(error))
         else:
-            say("nothing refuses this")
+            say("this move is legal")
 
     def read(self) -> str:
         try:
             return self._read()
-        except Leaves:  # the lines of a pipe are over: nothing more is wanted
+        except Leaves:  # stdin has ended
             return ""
 
 
 def record(recording: Recording, lines: TextIO, path: Path | None, name: str | None, language: str) -> str:
-    """The file of scenarios with the new one; what was written, once it was seen to pass."""
+    """Record a scenario, check that it passes, and return the text of the file with it."""
     person, game = _Recorder(recording, lines, language), recording.game
     say(styled(MOVES, bold=True))
     _moves(person, game)
     _facts(person, recording)
     if not recording.facts and recording.refusal is None:
-        refused("a scenario without a fact or a refusal shows nothing; nothing was written")
+        refused("a scenario needs a fact or a refused move; nothing was written")
     if name is None:
-        say(styled("What does it show?", bold=True))
+        say(styled("Name of the scenario?", bold=True))
         name = person.read() or "what was recorded"
     target = path or Path(f"{game.ruleset.model.family}/scenarios/recorded.yaml")
     before = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
@@ -114,7 +114,7 @@ def _facts(person: _Recorder, recording: Recording) -> None:
 
 
 def _fact(game: Game, text: str) -> str | None:
-    """A condition that holds, or an expression with its value; what is neither is told."""
+    """Return a fact: a condition that holds, or a comparison of an expression with its value. Report anything else."""
     try:
         value, type_ = value_of(game.table, game.state, text)
     except RulesetError as error:
@@ -125,11 +125,11 @@ def _fact(game: Game, text: str) -> str | None:
         return None
     if isinstance(type_, BoolType) and not type_.optional:
         if not value:
-            say("this does not hold")
+            say("this condition is false")
         return text if value else None
     written = literal(game.ruleset, value, type_)
     if written is None:
-        say(f"it is {game.ruleset.names.text(value, type_)}; say a condition about it")
+        say(f"its value is {game.ruleset.names.text(value, type_)}; type a condition about it instead")
         return None
     say(f"  {text} == {written}")
     return f"{text} == {written}"

@@ -13,7 +13,7 @@ __all__ = ["told"]
 
 
 def told(outcome: Outcome, statements: Mapping[str, Statement]) -> Iterator[str]:
-    """The lines about a scenario that failed."""
+    """Yield the lines of the report of a failed scenario."""
     scenario = outcome.scenario
     yield f"{styled('failed', fg='red')} {styled(scenario.id, bold=True)}, with {outcome.ruleset}"
     for failure in outcome.failures:

@@ -1,4 +1,4 @@
-"""A game at the keyboard: what is shown to a person, and what is done with each line that is typed."""
+"""Interactive session: shows the game to a person and handles each line that they type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TakesBack(Exception):
 
 
 class Person:
-    """A seat that is played from the keyboard. What is typed at a terminal is seen; from a pipe it is repeated."""
+    """A seat that is played from the keyboard. Input from a pipe is echoed."""
 
     name = "you"
 
@@ -44,7 +44,7 @@ class Person:
         return self.asked(game, decision)
 
     def asked(self, game: Game, decision: Decision) -> Option:
-        """Shows the options and reads lines until one of them takes an option."""
+        """Show the options and read lines until one of them chooses an option."""
         codes = decision.codes
         self._show(game, decision, codes)
         while True:
@@ -53,7 +53,7 @@ class Person:
                 return decision.option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
-        """Another seat leaves the end of a tie to this person, who takes a number."""
+        """Ask this person to break a tie of another seat, by number."""
         who = Spoken(game.table, game.state, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
@@ -76,16 +76,16 @@ class Person:
         ]
         about = f" ({', '.join(around)})" if around else ""
         who = names.text(decision.actor, SEAT)
-        what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+        action = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
         asks = prompt_of(game.table, game.state, decision, self.language, self.seat)
-        say(styled(asks or f"{who}: {what}{about}", bold=True))
+        say(styled(asks or f"{who}: {action}{about}", bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
 
     def _boards(self, game: Game) -> None:
-        for each in game.ruleset.model.boards:
-            if each.when != "end of game" and is_shown(game.table, game.state, each, self.seat):
-                shown = board_of(game.table, game.state, each, self.language, self.seat)
+        for declaration in game.ruleset.model.boards:
+            if declaration.when != "end of game" and is_shown(game.table, game.state, declaration, self.seat):
+                shown = board_of(game.table, game.state, declaration, self.language, self.seat)
                 board(shown.text, shown.columns, shown.rows)
 
     # --- reading
@@ -101,7 +101,7 @@ class Person:
         return text.strip()
 
     def _line(self, game: Game, decision: Decision, codes: Sequence[Code]) -> Code | None:
-        """Return the option that a typed line chooses; none if the line is a command."""
+        """Read a line and return the option that it chooses; None if it is a command or refused."""
         text = self._read()
         if text.isdigit():
             if 1 <= int(text) <= len(codes):
@@ -121,7 +121,7 @@ class Person:
         return None
 
     def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
-        """Return whether the line was for the session, not for the game. An alternative of the same name goes first."""
+        """Execute a command of the session and return whether the line was one. Alternatives of the same name win."""
         word, _, rest = text.partition(" ")
         if any(option.name == word for option in decision.site.options):
             return False
@@ -147,16 +147,16 @@ class Person:
         return True
 
     def _hint(self, game: Game, decision: Decision, codes: Sequence[Code], spec: str) -> None:
-        """Return the choice of a bot as a hint; by default of the best one that the ruleset has."""
-        copy = game.clone(log=True)  # a bot may leave its mark on the game that it looks at
-        asked = copy.decision
-        assert asked is not None
+        """Print the choice of a bot as a hint; by default of the best bot of the ruleset."""
+        copy = game.clone(log=True)  # a bot may change the game that it inspects
+        question = copy.decision
+        assert question is not None
         try:
             bot = bots_of(spec or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
         except ValueError as error:
             say(str(error))
             return
-        code = bot.choose(copy, asked, Stream(game.origin["seed"], "hint")).code
+        code = bot.choose(copy, question, Stream(game.origin["seed"], "hint")).code
         line = numbered(game, decision, [code], self.language)[0].split(maxsplit=1)[1]
         say(self._frame("would_choose", bot=bot.name, number=codes.index(code) + 1, option=line))
 

@@ -35,7 +35,7 @@ def round_robin(
     alone: float,
     output: str,
 ) -> None:
-    """Plays the tournament and prints its table."""
+    """Play the tournament and print its table."""
     from interpreter.bots.registry import bots_of
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.round_robin import Outcome, Tournament, lineups, outcomes, standing
@@ -52,7 +52,7 @@ def round_robin(
     orders = len(lineups(len(bots), players))
     if games % orders:
         games += orders - games % orders
-        notice(f"{games} games: each of {orders} orders on the seats as often")
+        notice(f"{games} games, so that each of {orders} seatings is played equally often")
     place = str(Path(name).resolve()) if Path(name).is_file() else name
     plan = Tournament(place, overlays, ruleset.digest, players, bots, seed, tuple(settings.items()))
     done: list[Outcome] = []
@@ -63,20 +63,20 @@ def round_robin(
                 tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:
             refused(str(error))
-    found = standing(bots, done)
+    ranking = standing(bots, done)
     if output == "json":
         about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
-        entrants = [asdict(entrant) for entrant in found.entrants]
-        as_json({**about, "settings": settings, "games": found.games, "bots": entrants, "ahead": found.ahead})
-    elif found.games:
-        _text(ruleset.id, players, seed, found)
-    if found.games < games:
-        notice(f"stopped: {found.games} of {games} games are done")
+        entrants = [asdict(entrant) for entrant in ranking.entrants]
+        as_json({**about, "settings": settings, "games": ranking.games, "bots": entrants, "ahead": ranking.ahead})
+    elif ranking.games:
+        _text(ruleset.id, players, seed, ranking)
+    if ranking.games < games:
+        notice(f"stopped: {ranking.games} of {games} games are done")
         raise click.exceptions.Exit(STOPPED)
 
 
-def _text(ruleset: str, players: int, seed: int, found: Standing) -> None:
-    say(f"{ruleset}: {found.games} games of {players} players, seed {seed}")
+def _text(ruleset: str, players: int, seed: int, ranking: Standing) -> None:
+    say(f"{ruleset}: {ranking.games} games of {players} players, seed {seed}")
     say()
     rows = [
         (
@@ -87,15 +87,15 @@ def _text(ruleset: str, players: int, seed: int, found: Standing) -> None:
             f"{entrant.share * 100:.1f}%",
             f"{entrant.share_low * 100:.1f}% to {entrant.share_high * 100:.1f}%",
         )
-        for entrant in found.entrants
+        for entrant in ranking.entrants
     ]
     for line in aligned(("bot", "rating", "95 % interval", "seats", "won", "95 % interval"), rows):
         say(line)
     say()
-    names = [entrant.name for entrant in found.entrants]
+    names = [entrant.name for entrant in ranking.entrants]
     table = []
     for name in names:
-        shares = (found.ahead[name].get(other) for other in names)
+        shares = (ranking.ahead[name].get(other) for other in names)
         table.append((name, *("-" if share is None else f"{share * 100:.1f}%" for share in shares)))
     for line in aligned(("ahead of", *names), table):
         say(line)

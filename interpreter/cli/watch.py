@@ -1,4 +1,4 @@
-"""Doing something again whenever a file changes that it has looked at."""
+"""Rerun a check whenever a file that it has read changes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from interpreter.reading.dependencies import noted
 __all__ = ["watch"]
 
 PAUSE = 0.1
-"""Seconds between two looks at the files: a fifth of what a person would wait for."""
+"""Polling interval in seconds, short enough that nobody notices the delay."""
 SETTLED = 0.03
-"""Seconds in which nothing more changes when a file has been written."""
+"""Seconds without a further change after which a file counts as completely written."""
 
 
 def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
-    """Checks, and again after each change of a file or folder that was looked at or named, until Ctrl-C."""
+    """Run the check now and after each change of a file or folder that it read or that is a target, until Ctrl-C."""
     named = [Path(target) for target in targets]
     try:
         while True:
@@ -26,11 +26,11 @@ def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
                 check()
             paths = evidence.paths | set(_below(named))
             marks = _marks(paths)
-            if not evidence.holds():  # something has changed while it was looked at
+            if not evidence.holds():  # something changed during the check
                 continue
             while (now := _marks(paths)) == marks:
                 time.sleep(PAUSE)
-            while now != marks:  # whoever writes a file may not be done with it
+            while now != marks:  # a file may be only partly written
                 time.sleep(SETTLED)
                 now, marks = _marks(paths), now
     except KeyboardInterrupt:
@@ -38,7 +38,7 @@ def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
 
 
 def _below(paths: Iterable[Path]) -> Iterable[str]:
-    """The paths, and all folders in them: a file may be new."""
+    """Yield the paths and all folders below them, so that new files are noticed."""
     for path in paths:
         yield os.path.abspath(path)
         for folder, _, _ in os.walk(path):
@@ -46,7 +46,7 @@ def _below(paths: Iterable[Path]) -> Iterable[str]:
 
 
 def _marks(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
-    """Return a cheap fingerprint of files, without reading them."""
+    """Return the modification time and size of each path; None if it does not exist."""
     return {path: _mark(path) for path in paths}
 
 

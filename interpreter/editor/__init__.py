@@ -1,1 +1,1 @@
-"""Editor support: queries about rulesets while they are written, and a language server."""
+"""Editor support: queries about files while they are edited, and a language server."""

@@ -1,7 +1,7 @@
-"""Completion: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
+"""Completion: keys and values of YAML from the schemas, ids, and names in rule text by type and scope.
 
-The file is mostly broken where somebody types, so nothing here needs a tree of it: lines tell where in the YAML one is,
-the tokens before the cursor tell which locals are in scope, and the last model that could be checked knows the rest.
+A file is usually invalid while it is edited, so completion works without parsing it: the lines above the cursor give
+the position in the YAML, the tokens before it the locals in scope, and the last model without errors all other names.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ _FILES = {
     "wraps": ("family", "edition", "map", "deck", "overlay", "library"),
     "amends": ("family", "edition", "map", "deck", "overlay", "library"),
 }  # fmt: skip
-"""Which kinds of files may be named behind a key."""
+"""Kinds of files that a key can refer to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Completion proposal. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
+    """Completion proposal. ``kind`` says what it names; proposals with a lower ``rank`` come first."""
 
     text: str
     kind: str
@@ -80,7 +80,8 @@ class Proposal:
 
 @dataclass
 class _Where:
-    """A place: the text before it, the path of keys to it, and the text of a block that it is in."""
+    """Position of the cursor: the text around it on its line, the path of keys, the lines of its block text, and the
+    line number of its outermost key."""
 
     before: str
     after: str
@@ -90,7 +91,7 @@ class _Where:
 
 
 def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]:
-    """Return the proposals at a position, and the piece of text that they replace."""
+    """Return the proposals at a position, and the span that they replace."""
     file = desk.file(path)
     where = _where(file, offset)
     match = _PIECE.search(where.before)
@@ -98,9 +99,9 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
     home = desk.home(path)
     header = _HEADER.search(file.text)
     kind = "ruleset" if re.search(r"^ruleset: ", file.text, re.MULTILINE) else header[1] if header else ""
-    found = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
+    proposals = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
     best: dict[str, Proposal] = {}
-    for proposal in sorted(found, key=lambda each: each.rank):
+    for proposal in sorted(proposals, key=lambda each: each.rank):
         best.setdefault(proposal.text, proposal)
     if best and all("/" in text for text in best):  # an id is one piece
         start = offset - len(re.sub(r".*[^\w/.-]", "", where.before, flags=re.DOTALL))
@@ -129,11 +130,11 @@ def _where(file: SourceFile, offset: int) -> _Where:
             continue
         is_item = stripped.startswith("- ") and indent == depth and not where.path
         if indent < depth or is_item:
-            found = _KEY.match(text)
+            match = _KEY.match(text)
             if _OPENS_TEXT.search(text) and where.block is None:
                 where.block, where.path = lines, []
-            if found:
-                where.path = [*(["0"] if found["dashes"] else []), found["key"].strip('"'), *where.path]
+            if match:
+                where.path = [*(["0"] if match["dashes"] else []), match["key"].strip('"'), *where.path]
                 where.entry = above
             depth = indent
         if where.block is None:
@@ -172,8 +173,8 @@ class _Completer:
             yield from self._values(path, rest)
 
     def _flow(self, before: str) -> tuple[list[str], str | None]:
-        """The path of keys with those in brackets on this line, and what stands behind the last one; nothing of the
-        latter where a key is being written."""
+        """Return the path of keys, including those in brackets on this line, and the text after the last key; None
+        instead of the text if a key is being written."""
         path = list(self.where.path)
         own = _KEY.match(before)
         text = (own["rest"] or "") if own else before.strip()
@@ -203,7 +204,7 @@ class _Completer:
         return path, piece if open_ else text
 
     def _in_list(self) -> bool:
-        """Return whether a list in brackets that was opened on a line above goes on here."""
+        """Return whether the line continues a bracketed list from a line above."""
         return bool(self.where.path) and self.where.path[-1] in ("cites", "answers", *_FILES)
 
     # --- YAML
@@ -221,12 +222,12 @@ class _Completer:
             yield from self._policy_keys(below)
 
     def _in_policies(self, path: list[str]) -> list[str] | None:
-        """The path below the policies of a file, in a part too; nothing elsewhere."""
+        """Return the path below the policies of a file or of a part; None outside of policies."""
         section = "is" if self.kind == "policies" else "policies"
         return path[path.index(section) + 1 :] if section in path[:3] else None
 
     def _policy_keys(self, path: list[str]) -> Iterator[Proposal]:
-        """Policies, decisions, and the lines that a layer can replace by their names."""
+        """Yield the names of policies and decisions, and of lines that a layer can replace."""
         decisions = dict.fromkeys(name.partition(".")[0] for name in self.model.alternatives)
         match path:
             case []:
@@ -241,7 +242,7 @@ class _Completer:
 
     @cached_property
     def _policies(self) -> list[Checked]:
-        """The policies files of the family, and what layers of the ruleset make of them."""
+        """Composed policies of the ruleset, then those of the policies files of the family."""
         examined = self.examined
         if examined is None or examined.model is None or examined.composition is None:
             return []
@@ -250,7 +251,7 @@ class _Completer:
         return [examined.policies, *read]
 
     def _policy_text(self, line: str) -> Iterator[Proposal]:
-        """Return proposals for lines of a policy: alternatives, and the rules and weights of its file."""
+        """Yield proposals for a line of a policy: alternatives, and the rules and weights of its file."""
         path = self._in_policies([step for step in self.where.path if not step.isdigit()])
         if path is None or len(path) < 3:
             return
@@ -344,17 +345,17 @@ class _Completer:
             yield from self._expressions(line, frame)
 
     def _expressions(self, line: str, frame: Frame) -> Iterator[Proposal]:
-        model, wanted = self.model, self._wanted(line, frame)
+        model, expected = self.model, self._expected(line, frame)
 
         def rank(type_: Type, otherwise: int) -> int:
-            return otherwise - 2 if wanted is not None and accepts(wanted, type_) else otherwise
+            return otherwise - 2 if expected is not None and accepts(expected, type_) else otherwise
 
         for block in frame.visible:
             for variable in block.values():
                 yield Proposal(variable.name, "local", type_text(model, variable.type), rank=rank(variable.type, 2))
-        if isinstance(wanted, KindType):
-            kind = model.kinds.get(wanted.name)
-            yield from (Proposal(name, "member", wanted.name, rank=1) for name in (kind.members if kind else ()))
+        if isinstance(expected, KindType):
+            kind = model.kinds.get(expected.name)
+            yield from (Proposal(name, "member", expected.name, rank=1) for name in (kind.members if kind else ()))
         for group in model.groups.values():
             if not group.owner:
                 yield Proposal(group.name, "state", type_text(model, group.type), rank=rank(group.type, 4))
@@ -397,8 +398,8 @@ class _Completer:
             )
             yield from (Proposal(word, "keyword", rank=7) for word in words)
 
-    def _wanted(self, line: str, frame: Frame) -> Type | None:
-        """The type that is wanted: of the parameter of a call, of the other side of a comparison, of a table's key."""
+    def _expected(self, line: str, frame: Frame) -> Type | None:
+        """Return the expected type: that of a parameter, of a table's key, or of the other side of a comparison."""
         model = self.model
         if call := re.search(r"([a-z_]\w*)([(\[])([^()\[\]]*)$", line):
             position = call[3].count(",")
@@ -437,10 +438,10 @@ class _Completer:
         )
         return f"({parameters}){gives}"
 
-    # --- scope, by tokens
+    # --- scope
 
     def _scope(self, text: str) -> tuple[Frame, Expressions]:
-        """The locals that are visible at the end of a text, as far as its lines tell."""
+        """Return the locals in scope at the end of a text, estimated from its lines and their indentation."""
         frame = Frame()
         quiet = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
         self._around(frame, quiet)
@@ -463,7 +464,7 @@ class _Completer:
         return frame, quiet
 
     def _bind(self, line: str, frame: Frame, quiet: Expressions, *, last: bool = False) -> None:
-        """The locals that a line introduces; of the line that is being written, no `let`."""
+        """Add the locals that a line introduces. If it is the last line, its `let` is still incomplete and ignored."""
         for match in _every(_BINDERS, line):
             if match["let"] and last:
                 continue
@@ -479,8 +480,8 @@ class _Completer:
                     frame.add(match["item"], of)
 
     def _around(self, frame: Frame, quiet: Expressions) -> None:
-        """Return the variables that a declaration gives to its texts: values of an event, binders, a lower layer's
-        parameters."""
+        """Add the locals that a declaration provides to its texts: values of an event, binders, and the parameters of
+        the layer below."""
         path = [step for step in self.where.path if not step.isdigit()]
         if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
             frame.add("who", SEAT)
@@ -509,7 +510,7 @@ class _Completer:
                 frame.add(match[1], SEAT)
 
     def _entry_lines(self) -> list[str]:
-        """The lines of the declaration that the place stands in, without deeper blocks."""
+        """Return the lines of the declaration around the position."""
         path = [step for step in self.where.path if not step.isdigit()]
         if len(path) < 3 or not self.where.entry:
             return []
@@ -519,20 +520,20 @@ class _Completer:
         if here is None:
             return []
         depth = len(lines[here]) - len(lines[here].lstrip(" "))
-        found: list[str] = []
+        body: list[str] = []
         for line in lines[here + 1 :]:
             indent = len(line) - len(line.lstrip(" "))
             if line.strip() and indent <= depth:
                 break
-            found.append(line)
-        return found
+            body.append(line)
+        return body
 
     def _named_type(self, text: str) -> Type:
         tree, _ = parse_type(Typed(SourceFile("", text)))
         return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else NEVER
 
     def _type_of(self, text: str, frame: Frame) -> Type | None:
-        """The type of an expression, with the locals that are known."""
+        """Return the type of an expression with these locals; None if it is invalid."""
         tree, _ = parse_expression(Typed(SourceFile("", text.strip())))
         if tree is None:
             return None
@@ -553,7 +554,7 @@ def _shortly(span: Span) -> str:
 
 
 def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
-    """All matches, also those within others: `a in x, b in y`."""
+    """Yield all matches, including nested ones: `a in x, b in y`."""
     start = 0
     while match := pattern.search(line, start):
         yield match
@@ -563,7 +564,7 @@ def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
 
 
 def _items(text: str) -> str:
-    """The list of `x in LIST where …`: up to what ends it on its level."""
+    """Return LIST of `x in LIST where …`, which ends at a keyword or bracket on its level."""
     depth = 0
     for match in re.finditer(r'"[^"]*"|[(\[]|[)\]]|,|\b(?:where|by|if|and|or|for|as listed)\b|:', text):
         if match[0] in "([":

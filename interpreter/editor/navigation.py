@@ -1,7 +1,7 @@
 """Navigation in files: hover, definition, references and outline.
 
-In goes a :class:`~interpreter.editor.workspace.Desk` and a place, a path and an offset in characters; out come texts in
-Markdown and places. No protocol is known here.
+The input is a :class:`~interpreter.editor.workspace.Desk` and a position: a path and an offset in characters. The
+results are Markdown texts and places. The module does not depend on the language server protocol.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A section or declaration of a file, with those in it. ``name_span`` is where its name stands."""
+    """A section or declaration of a file, with those inside it. ``name_span`` is the span of its name."""
 
     name: str
     kind: str
@@ -49,17 +49,17 @@ class Symbol:
 
 @dataclass
 class Answers:
-    """Answers about files on a desk."""
+    """Queries about the files on a desk."""
 
     desk: Desk
 
     def __post_init__(self) -> None:
         self._mentions: dict[Path, tuple[Document, Home, list[Mention]]] = {}
 
-    # --- what stands at a place
+    # --- names
 
     def mentions(self, path: Path, home: Home | None = None) -> list[Mention]:
-        """All names of a file, by a ruleset that contains it."""
+        """Return all names in a file with their meanings in a ruleset that contains it."""
         document = self.desk.readable(path)
         if document is None:
             return []
@@ -73,7 +73,7 @@ class Answers:
         return known[2]
 
     def mention(self, path: Path, offset: int) -> Mention | None:
-        """The name at a place: the shortest of those that stand there."""
+        """Return the name at a position, the shortest if there are several."""
         here = [each for each in self.mentions(path) if each.span.start <= offset <= each.span.end]
         return min(here, key=lambda each: (each.span.end - each.span.start, each.declares), default=None)
 
@@ -99,7 +99,7 @@ class Answers:
                 type_ = self._type_of(mention, home, path)
                 return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
             case "helpers":
-                return f"{_code(meaning.name)}\n\na rule or weight of this file alone"
+                return f"{_code(meaning.name)}\n\na private rule or weight of this file"
             case "functions":
                 function = FUNCTIONS[meaning.name]
                 many = ", …" if function.many else ""
@@ -112,12 +112,12 @@ class Answers:
         return "\n\n".join(filter(None, [_code(self._line(model, meaning)), self._origin(home, meaning)]))
 
     def _type_of(self, mention: Mention, home: Home, path: Path) -> Type | None:
-        """The type of a local: what the checker found where it stands, or anywhere where it is used."""
+        """Return the type of a local from the checker, at this position or at any use."""
         document = self.desk.readable(path)
         types = types_in(home.examined, document) if document is not None else {}
         uses = [each.span for each in self.mentions(path) if each.meaning == mention.meaning]
-        found = (types.get((span.start, span.end)) for span in (mention.span, *uses))
-        return next((type_ for type_ in found if type_ is not None), None)
+        candidates = (types.get((span.start, span.end)) for span in (mention.span, *uses))
+        return next((type_ for type_ in candidates if type_ is not None), None)
 
     def _signature(self, model: Model, name: str) -> str:
         signature = model.signatures.get(name)
@@ -128,7 +128,7 @@ class Answers:
         return f"{name}({parameters}){gives}"
 
     def _rule(self, home: Home, name: str) -> str:
-        """Signature, form, and every layer from above with the statements that it cites."""
+        """Return signature, form, and every layer with its cited statements, uppermost first."""
         model, composition = home.examined.model, home.examined.composition
         assert model is not None
         assert composition is not None
@@ -140,11 +140,11 @@ class Answers:
             guards = [*entry.guards, entry.get("when")]
             when = " and ".join(f"`{word(guard)}`" for guard in guards if guard is not None)
             about = word(entry.get("about"))
-            told = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
+            head = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
             cites = [scalar.text for scalar in _cited(entry.value)]
             quoted = [f"  - {id} {statement.text}" for id in cites if (statement := home.examined.statements.get(id))]
             more = [f"  - … and {len(quoted) - 6} more"] if len(quoted) > 6 else []
-            parts.append("\n".join([told, *quoted[:6], *more]))
+            parts.append("\n".join([head, *quoted[:6], *more]))
         return "\n\n".join(filter(None, parts))
 
     def _line(self, model: Model, meaning: Meaning) -> str:
@@ -191,15 +191,15 @@ class Answers:
     def _part(self, model: Model, meaning: Meaning) -> str:
         name, of = meaning.name, meaning.of
         graph = model.graph
-        found = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
+        type_ = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
         if meaning.section == "fields":
-            found = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
+            type_ = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
         if of == "graph" and graph is not None:
-            found = {**graph.attributes, **graph.link, **graph.place}.get(name)
+            type_ = {**graph.attributes, **graph.link, **graph.place}.get(name)
             of = graph.node
         if meaning.section == "members":
             return f"{name}: a {of}"
-        return f"{of}.{name}{f': {type_text(model, found)}' if found is not None else ''}"
+        return f"{of}.{name}{f': {type_text(model, type_)}' if type_ is not None else ''}"
 
     def _origin(self, home: Home, meaning: Meaning) -> str:
         """Describe where a name is declared, its `about` and its citations."""
@@ -267,21 +267,21 @@ class Answers:
         return [Place(found, span) for span in spans if (found := self.desk.path_of(span)) is not None]
 
     def _file_places(self, path: Path, mention: Mention) -> list[Place]:
-        """A file; of what a declaration covers, the declaration of the same name in it."""
+        """Return the place of a named file; inside a declaration, that of the declaration of the same name there."""
         document = self.desk.readable(path)
         holder = ""
         for _, entry in sections_of(document.root) if document else ():
             if entry.value.span.start <= mention.span.start < entry.value.span.end:
                 holder = entry.key.text
-        for found in self._files_called(path, mention.meaning):
-            spans = [entry.key.span for _, entry in sections_of(found.root) if holder and entry.key.text == holder]
-            return self._placed(spans[:1] or [found.root[found.kind].span])
+        for file in self._files_called(path, mention.meaning):
+            spans = [entry.key.span for _, entry in sections_of(file.root) if holder and entry.key.text == holder]
+            return self._placed(spans[:1] or [file.root[file.kind].span])
         return []
 
     def _files_called(self, path: Path, meaning: Meaning) -> Iterator[Document]:
-        """The files of an id. A family may be called as one of its rulesets is."""
+        """Yield the files with an id. A family may have the same id as one of its rulesets."""
         kinds = [kind for kind in KINDS if (kind == "ruleset") == (meaning.of == "ruleset")]
-        return (found for kind in kinds if (found := self.desk.called(path, kind, meaning.name)) is not None)
+        return (document for kind in kinds if (document := self.desk.called(path, kind, meaning.name)) is not None)
 
     def _statement_places(self, path: Path, id: str) -> Iterator[Place]:
         for root in self.desk.shelf(path).roots:
@@ -294,65 +294,65 @@ class Answers:
     # --- uses
 
     def family_files(self, path: Path, name: str) -> list[tuple[Path, Home]]:
-        """All files in which a name of a file stands as a word, each with a ruleset that contains it: of the files of
-        its rulesets, and of the overlays, policies and scenarios of their families."""
-        found: dict[Path, Home] = {}
+        """Return all files that contain a name as a word, each with a ruleset that contains it. The search covers the
+        files of the rulesets of ``path``, and the overlays, policies and scenarios of their families."""
+        homes: dict[Path, Home] = {}
         folders: set[Path] = set()
         for home in self.desk.homes(path):
             for document in home.files:
-                found.setdefault(document.path.resolve(), home)
+                homes.setdefault(document.path.resolve(), home)
                 if document.kind in ("family", "edition"):
                     folders.add(document.path.parent if document.kind == "family" else document.path.parent.parent)
-        with_name = {file: home for file, home in found.items() if self._says(file, name)}
+        with_name = {file: home for file, home in homes.items() if self._says(file, name)}
         for file in (file.resolve() for folder in sorted(folders) for file in files_below(folder, "*.yaml")):
-            if file not in found and self._says(file, name) and (other := self.desk.home(file)) is not None:
+            if file not in homes and self._says(file, name) and (other := self.desk.home(file)) is not None:
                 with_name[file] = other
         return list(with_name.items())
 
     def _says(self, path: Path, name: str) -> bool:
-        """Return whether the text of a file has a word."""
+        """Return whether a file contains a word."""
         try:
             return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.desk.file(path).text) is not None
         except OSError:
             return False
 
     def references(self, path: Path, offset: int, *, declarations: bool = True) -> list[Place]:
-        """Every place at which the thing at a place is named."""
+        """Return all occurrences of the name at a position."""
         mention = self.mention(path, offset)
         if mention is None:
             return []
-        wanted = mention.meaning
-        if wanted.section in ("locals", "helpers"):
-            here = [each for each in self.mentions(path) if each.meaning == wanted]
+        meaning = mention.meaning
+        if meaning.section in ("locals", "helpers"):
+            here = [each for each in self.mentions(path) if each.meaning == meaning]
             return [Place(path, each.span) for each in here if declarations or not each.declares]
-        return self.uses(path, wanted, declarations=declarations)
+        return self.uses(path, meaning, declarations=declarations)
 
-    def uses(self, path: Path, wanted: Meaning, *, declarations: bool = True) -> list[Place]:
-        """Every place in the family at which a thing is named."""
+    def uses(self, path: Path, meaning: Meaning, *, declarations: bool = True) -> list[Place]:
+        """Return all occurrences of a meaning in the family."""
         return [
             Place(file, each.span)
-            for file, home in self.family_files(path, wanted.name)
+            for file, home in self.family_files(path, meaning.name)
             for each in self.mentions(file, home)
-            if _same(each.meaning, wanted) and (declarations or not each.declares)
+            if _same(each.meaning, meaning) and (declarations or not each.declares)
         ]
 
-    # --- the file as a whole
+    # --- outline
 
     def symbols(self, path: Path) -> list[Symbol]:
-        """Sections and declarations of a file."""
+        """Return the sections and declarations of a file."""
         document = self.desk.readable(path)
         return list(_symbols(document.root, document.kind)) if document is not None else []
 
 
 def _same(a: Meaning, b: Meaning) -> bool:
-    """Return whether two meanings are one thing; a local is known by its place, `base` stands for its rule."""
+    """Return whether two meanings denote one thing. Locals are also compared by their declaration."""
     if {a.section, b.section} & {"locals", "helpers"}:
         return a == b
     return (a.section, a.name, a.of) == (b.section, b.name, b.of)
 
 
 def _cited(value: Value | None) -> Iterator[Scalar]:
-    """All statements that a declaration names."""
+    """Yield the ids of all statements that a declaration cites."""
     if isinstance(value, Mapping):
         for entry in value.entries:
             yield from words(entry.value) if entry.key.text in ("cites", "answers") else _cited(entry.value)
@@ -374,9 +374,9 @@ def _symbols(root: Mapping, kind: str) -> Iterator[Symbol]:
         elif kind == "scenarios" and name == "is":
             items = getattr(entry.value, "items", ())
             for item in items:
-                given = item.entry("name") if isinstance(item, Mapping) else None
-                if given is not None:
-                    inside += (Symbol(word(given.value), "scenarios", item.span, given.value.span),)
+                title = item.entry("name") if isinstance(item, Mapping) else None
+                if title is not None:
+                    inside += (Symbol(word(title.value), "scenarios", item.span, title.value.span),)
         if inside or name == kind:
             label = word(entry.value) if name == kind else name
             yield _symbol(entry, "section", inside, label)

@@ -1,7 +1,7 @@
-"""Renaming what rules name: a rule, a table, a value of the state, a local, in all files that are checked.
+"""Rename of rules, tables, parts of the state, locals and other names in all files of a family.
 
-A rename is refused with its reason where it could change what a file means: where the name is printed data, where the
-new name is one already, where a ruleset has errors, and where the files, written so, would not be right any more.
+A rename is refused with a reason if it could change the meaning of a file: if the name is printed data, the new name is
+in use, a ruleset has errors, or the renamed files would have errors.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _RESERVED = {
     "otherwise",
 }
 _WHY = {
-    "members": "it stands in printed tables too",
+    "members": "it also occurs in printed tables",
     "nodes": "it is printed on the map",
     "card": "it is printed on the card",
-    "attributes": "it heads a column of printed cards, nodes or links",
-    "statements": "it is the id of a sentence in a rulebook",
-    "files": "it says where the file lies: move the file and change its id",
-    "functions": "it belongs to the language",
-    "base": "it belongs to the language",
+    "attributes": "it is the column heading of printed cards, nodes or links",
+    "statements": "it is the id of a rulebook sentence",
+    "files": "it is the path of the file; move the file and change its id",
+    "functions": "it is part of the language",
+    "base": "it is part of the language",
 }
 
 
@@ -52,15 +52,15 @@ class RefusedRename(Exception):
 
 
 def renamable(answers: Answers, path: Path, offset: int) -> Span:
-    """The name at a place; :class:`RefusedRename` where it cannot be changed."""
+    """Return the span of the name at a position. Raises :class:`RefusedRename` if it cannot be renamed."""
     return _mention(answers, path, offset).span
 
 
 def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
-    """Every place that must then read ``name``. Raises :class:`RefusedRename` where that is not safe."""
+    """Return all places to replace by ``name``. Raises :class:`RefusedRename` if the rename is not safe."""
     meaning = _mention(answers, path, offset).meaning
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise RefusedRename(f"`{name}` is no name: want lower-case letters, digits and `_`, a letter first")
+        raise RefusedRename(f"invalid name `{name}`: want lower-case letters, digits and `_`, a letter first")
     if name in _RESERVED:
         raise RefusedRename(f"`{name}` is a reserved name")
     if name == meaning.name:
@@ -79,16 +79,15 @@ def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
 
 def _mention(answers: Answers, path: Path, offset: int) -> Mention:
     if answers.desk.document(path) is None:
-        raise RefusedRename("this file cannot be read as it is: mend it first")
+        raise RefusedRename("this file has syntax errors; fix them first")
     mention = answers.mention(path, offset)
     if mention is None:
-        raise RefusedRename("no name of a rule, table, local or value of the state stands here")
+        raise RefusedRename("this is not the name of a rule, table, local or part of the state")
     meaning = mention.meaning
     if meaning.section not in _RENAMABLE:
-        what = WORDS.get(meaning.section, meaning.section.rstrip("s"))
-        raise RefusedRename(
-            f"the {what} `{meaning.name}` is not renamed: {_WHY.get(meaning.section, 'printed data may name it')}"
-        )
+        kind = WORDS.get(meaning.section, meaning.section.rstrip("s"))
+        reason = _WHY.get(meaning.section, "printed data may name it")
+        raise RefusedRename(f"cannot rename the {kind} `{meaning.name}`: {reason}")
     return mention
 
 
@@ -96,33 +95,33 @@ def _check_whole(answers: Answers, path: Path) -> None:
     for home in answers.desk.homes(path):
         if home.examined.errors:
             error = home.examined.errors[0]
-            raise RefusedRename(f"`{home.document.id}` has errors, so not every use can be found: {error.message}")
+            raise RefusedRename(f"`{home.document.id}` has errors, so uses may be missed: {error.message}")
 
 
 def _check_writable(meaning: Meaning, files: Iterable[Path]) -> None:
-    """All files that name it can be written to."""
+    """Check that all files with the name are writable."""
     for file in sorted(files):
         if not os.access(file, os.W_OK):
-            raise RefusedRename(f"`{meaning.name}` stands in `{file}` too, which cannot be written to")
+            raise RefusedRename(f"`{meaning.name}` also occurs in `{file}`, which is read-only")
 
 
 def _check_free(answers: Answers, files: Iterable[Path], name: str) -> None:
-    """The new name means nothing yet in any of the files, so nothing can be taken for something else."""
+    """Check that the new name is unused in all files, so that no use changes its meaning."""
     for file in files:
         for mention in answers.mentions(file):
             if mention.meaning.name == name:
-                raise RefusedRename(f"`{name}` is a name already ({mention.span})")
+                raise RefusedRename(f"`{name}` is already in use ({mention.span})")
 
 
 def _check_result(desk: Desk, path: Path, places: list[Place], name: str) -> None:
-    """With the new name, names and types are right in every ruleset that was right before."""
+    """Check that the rename causes no errors in rulesets that had none."""
     before = {home.document.id for home in desk.homes(path) if not home.examined.errors}
     texts = {file: _written(desk, file, places, name) for file in {place.path for place in places}}
     later = Desk({**desk.texts, **texts}, desk.trees)
     for home in later.homes(path):
         if home.document.id in before and home.examined.errors:
             error = home.examined.errors[0]
-            raise RefusedRename(f"`{home.document.id}` would not be right any more: {error.message} ({error.span})")
+            raise RefusedRename(f"`{home.document.id}` would have an error: {error.message} ({error.span})")
 
 
 def _written(desk: Desk, file: Path, places: list[Place], name: str) -> str:

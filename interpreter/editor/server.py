@@ -1,7 +1,7 @@
-"""The language server: what an editor asks by the protocol. What the answers are is said in the modules beside it.
+"""Language server: translates requests of the language server protocol to the other modules of this package.
 
-Places are lines and columns there, columns counted in UTF-16 units. A check goes on step by step between requests, and
-begins anew when the author has typed.
+Positions in the protocol are lines and columns, with columns in UTF-16 units. Checks run in steps between requests and
+restart when the text changes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from interpreter.language.file_layout import tidy
 __all__ = ["make_server", "offset_at", "position_of"]
 
 PAUSE = 0.05
-"""Seconds without a new text after which a check begins."""
+"""Seconds without a change before a check starts."""
 LONG_PAUSE = 0.5
-"""Seconds after which the part of it begins that takes long."""
+"""Seconds without a change before the slow part of a check starts."""
 
 _SYMBOLS = {
     "section": lsp.SymbolKind.Namespace,
@@ -73,14 +73,14 @@ _SORTS = {
 
 
 def position_of(file: SourceFile, offset: int) -> lsp.Position:
-    """Line and column, both from 0, the column in UTF-16 units."""
+    """Return line and column, both from 0, with the column in UTF-16 units."""
     line, column = file.position(offset)
     before = file.line(line)[: column - 1]
     return lsp.Position(line - 1, len(before.encode("utf-16-le")) // 2)
 
 
 def offset_at(file: SourceFile, position: lsp.Position) -> int:
-    """The offset in characters of a position, which may lie behind the end of a line."""
+    """Return the offset in characters of a position, which may be beyond the end of a line or of the file."""
     number: int = position.line
     if number >= len(file.line_starts):
         return len(file.text)
@@ -103,7 +103,7 @@ def _uri(path: Path) -> str:
 
 
 def _path(uri: str) -> Path | None:
-    """The file of a URI; nothing for what is no file."""
+    """Return the path of a file URI; None for other URIs."""
     found = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return Path(found) if found else None
 
@@ -112,7 +112,7 @@ def _path(uri: str) -> Path | None:
 
 
 class _Session:
-    """One editor: its desk, the checks that go on, one a file, and what it was told."""
+    """Session of an editor: its desk, the running check of each file, and the published diagnostics."""
 
     def __init__(self, server: Any) -> None:
         self.server = server
@@ -143,7 +143,7 @@ class _Session:
                 self._check(path)
 
     def watched(self, params: lsp.DidChangeWatchedFilesParams) -> None:
-        """Files that changed on disk: what is open is looked at again."""
+        """Check all open files again, since files have changed on disk."""
         self.desk.look_again()
         for path in self.desk.texts:
             self._check(path)
@@ -156,37 +156,37 @@ class _Session:
             self._check(path)
 
     def _check(self, path: Path) -> None:
-        """Begins the check of a file anew. That of another goes on: what is opened together is checked together."""
+        """Restart the check of a file. Checks of other files continue."""
         if path in self.checks:
             self.checks[path].cancel()
         self.checks[path] = asyncio.get_running_loop().create_task(self._step_by_step(path))
 
     async def _step_by_step(self, path: Path) -> None:
         await asyncio.sleep(PAUSE)
-        for found in self.desk.check(path):
-            self._show(found)
+        for diagnostics in self.desk.check(path):
+            self._show(diagnostics)
             await asyncio.sleep(0.001)
         await self._rest()
-        for found in self.desk.check_tables(path):
-            self._show(found)
+        for diagnostics in self.desk.check_tables(path):
+            self._show(diagnostics)
             await self._rest()
 
     async def _rest(self) -> None:
-        """Until nobody types, in whatever file."""
+        """Wait until the author has paused, in all files."""
         await asyncio.sleep(0.001)
         while (left := self.typed + LONG_PAUSE - monotonic()) > 0:
             await asyncio.sleep(left)
 
-    def _show(self, found: dict[Path, list[Diagnostic]]) -> None:
-        for path in {*found, *self.shown}:
-            diagnostics = found.get(path, [])
+    def _show(self, by_file: dict[Path, list[Diagnostic]]) -> None:
+        for path in {*by_file, *self.shown}:
+            diagnostics = by_file.get(path, [])
             if self.shown.get(path) != diagnostics:
                 self.shown[path] = diagnostics
                 items = [_diagnostic(each, self.desk) for each in diagnostics]
                 params = lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=items)
                 self.server.text_document_publish_diagnostics(params)
 
-    # --- questions
+    # --- requests
 
     def _at(self, params: Any) -> tuple[Path, int] | None:
         path = _path(params.text_document.uri)
@@ -196,10 +196,10 @@ class _Session:
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         at = self._at(params)
-        found = self.answers.hover(*at) if at else None
-        if found is None:
+        answer = self.answers.hover(*at) if at else None
+        if answer is None:
             return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0]), _range(found[1]))
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, answer[0]), _range(answer[1]))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
         at = self._at(params)
@@ -236,7 +236,7 @@ class _Session:
         return lsp.WorkspaceEdit(changes=edits)
 
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        """The file laid out, as edits of the lines that change; nothing where it cannot be read."""
+        """Return edits of the lines that formatting changes; None if the file has syntax errors."""
         path = _path(params.text_document.uri)
         if path is None:
             return None
@@ -246,7 +246,7 @@ class _Session:
 
 
 def make_server(version: str) -> LanguageServer:
-    """A server that knows all that is asked of it and has no stream yet."""
+    """Return a server with all features registered and no streams."""
     server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
     session = _Session(server)
     answers: dict[str, tuple[Callable[..., object], object]] = {
@@ -270,7 +270,7 @@ def make_server(version: str) -> LanguageServer:
 
 
 def _plain(answer: Callable[..., object]) -> Callable[..., object]:
-    """A function of one parameter: the library looks at what it calls, and knows no methods."""
+    """Return a plain function of one parameter, since the library cannot register bound methods."""
     return partial(_call, answer)
 
 
@@ -278,7 +278,7 @@ def _call(answer: Callable[..., object], params: object) -> object:
     return answer(params)
 
 
-# --- answers in the words of the protocol -----------------------------------------------------------------------------
+# --- protocol types -------------------------------------------------------------------------------------------------
 
 
 def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
@@ -288,11 +288,11 @@ def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
         for note in diagnostic.notes
         if note.span is not None and (path := desk.path_of(note.span)) is not None
     ]
-    told = [note.message for note in diagnostic.notes if note.span is None]
-    helped = [f"help: {diagnostic.help}"] if diagnostic.help else []
+    notes = [note.message for note in diagnostic.notes if note.span is None]
+    hints = [f"help: {diagnostic.help}"] if diagnostic.help else []
     return lsp.Diagnostic(
         range=_range(diagnostic.span) if diagnostic.span else nowhere,
-        message="\n".join([diagnostic.message, *told, *helped]),
+        message="\n".join([diagnostic.message, *notes, *hints]),
         severity=lsp.DiagnosticSeverity.Error if diagnostic.severity == "error" else lsp.DiagnosticSeverity.Warning,
         code=diagnostic.code,
         source="regelwerk",
@@ -326,14 +326,14 @@ def _symbol(symbol: Symbol) -> lsp.DocumentSymbol:
 
 
 def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
-    """Return edits by whole lines: the cursor stays where nothing changes."""
+    """Yield edits of whole lines, so that the cursor stays in place elsewhere."""
     from difflib import SequenceMatcher
 
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    for what, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if what != "equal":
-            where = lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0))
-            yield lsp.TextEdit(where, "".join(after[first:last]))
+    for operation, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if operation != "equal":
+            lines = lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0))
+            yield lsp.TextEdit(lines, "".join(after[first:last]))
 
 
 Answer = TypeVar("Answer")

@@ -1,9 +1,9 @@
 """Symbols: the names in a file and their meanings, for hover, definition, references and rename.
 
-In goes a document and what is known of a ruleset that contains it; out come :class:`Mention` values, a place and a
-:class:`Meaning` each. A meaning is the same for every file of a family, so equal meanings are one thing. Names of
-locals are bound by the tree of their text; attributes by the type that the checker found, or, where it found none, by
-their name if only one thing has it.
+The input is a document and the results of checking a ruleset that contains it; the result is :class:`Mention` values,
+each with a span and a :class:`Meaning`. Meanings are the same in all files of a family, so equal meanings denote one
+thing. Locals are resolved by the syntax tree of their text; attributes by the type from the checker, or, if there is
+none, by name if it is unique.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, ex
 __all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
 
 CELLS = ("zones", "pools", "tracks", "has", "state")
-"""Sections whose names are things of the state."""
+"""Sections that declare parts of the state."""
 
 VALUES = (*CELLS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
@@ -53,12 +53,12 @@ class Meaning:
     name: str
     of: str = ""
     span: Span | None = None
-    """Where a local is introduced; other things are introduced where :func:`declared` says."""
+    """Declaration of a local. For other names, see :func:`declared`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place where a name stands. ``declares``: it introduces or covers the thing."""
+    """Occurrence of a name. ``declares`` is set if it introduces or overrides the thing."""
 
     span: Span
     meaning: Meaning
@@ -66,7 +66,7 @@ class Mention:
 
 
 def sections_of(root: Mapping) -> Iterator[tuple[str, Entry]]:
-    """Every named declaration of a file with its section, those of its parts and pairs with them."""
+    """Yield every named declaration of a file with its section, including those in `seats`, `parts` and `with`."""
     for section in root.entries:
         name, value = section.key.text, section.value
         if not isinstance(value, Mapping):
@@ -84,15 +84,15 @@ def sections_of(root: Mapping) -> Iterator[tuple[str, Entry]]:
 
 
 def types_in(examined: Examined, document: Document) -> dict[tuple[int, int], Type]:
-    """The types that the checker found in a file, by places; none where the file has changed since."""
+    """Return the types that the checker found in a file, by start and end offset. Empty if the file has changed."""
     model, composition = examined.model, examined.composition
     if model is None or composition is None:
         return {}
-    found: dict[tuple[int, int], Type] = {}
+    types: dict[tuple[int, int], Type] = {}
     for node in descendants(tuple(_trees(examined, model, document))):
         if isinstance(node, core.Typed) and (node.span.file is document.file or node.span.file == document.file):
-            found.setdefault((node.span.start, node.span.end), node.type)
-    return found
+            types.setdefault((node.span.start, node.span.end), node.type)
+    return types
 
 
 def _trees(examined: Examined, model: Model, document: Document) -> Iterator[object]:
@@ -136,7 +136,7 @@ def declared(examined: Examined, meaning: Meaning) -> list[Span]:
 
 
 def _inside(sections: dict[str, Any], meaning: Meaning) -> Iterator[Span]:
-    """Things that stand in a declaration: members of a kind, attributes of cards and nodes, values of a record."""
+    """Yield the spans of a name inside declarations: a member of a kind, an attribute of cards or nodes, a field."""
     holders = {"members": ("kinds", "tokens", "interpretations"), "fields": ("records", "events")}
     for section in holders.get(meaning.section, ("cards", "graph")):
         for entry in sections.get(section, {}).get(meaning.of, ()):
@@ -154,7 +154,7 @@ def _inside(sections: dict[str, Any], meaning: Meaning) -> Iterator[Span]:
 
 
 def mentions(document: Document, examined: Examined) -> list[Mention]:
-    """Every name that stands in a file and whose meaning is known, in written order."""
+    """Return every name in a file whose meaning is known, in order of position."""
     reader = _Reader(document, examined)
     reader.read()
     return sorted(set(reader.found), key=lambda mention: (mention.span.start, mention.span.end))
@@ -181,7 +181,7 @@ class _Reader:
             self.found.append(Mention(span, Meaning("locals", name, "", at), span == at))
 
     def _sections(self) -> Iterator[tuple[str, Entry]]:
-        """The declarations of the file, without those that it has for itself."""
+        """Yield the declarations of the file, without its private ones."""
         yield from (each for each in sections_of(self.document.root) if each[1].key.text not in self.own)
 
     def read(self) -> None:
@@ -212,7 +212,7 @@ class _Reader:
                 self._scalar(key, scalar, meaning, {**shown, **around})
 
     def _inner(self, section: str, entry: Entry) -> None:
-        """Return the names that a declaration declares within itself."""
+        """Add the names that are declared inside a declaration."""
         name, value = entry.key.text, entry.value
         if section in ("kinds", "tokens", "interpretations"):
             inside = value.get("is") if isinstance(value, Mapping) and "is" in value else value
@@ -231,12 +231,12 @@ class _Reader:
                 self.mention(each.key.span, kind, each.key.text, name, declares=True)
 
     def _references(self, value: Value, key: str) -> None:
-        """Ids of files and statements."""
+        """Add the ids of files and statements."""
         if isinstance(value, Mapping):
             for entry in value.entries:
                 name = entry.key.text
                 if name in VERBS and isinstance(entry.value, Scalar):
-                    if _ID.fullmatch(entry.value.text):  # not what wraps a decision
+                    if _ID.fullmatch(entry.value.text):  # not rule text that wraps a decision
                         self.mention(entry.value.span, "files", entry.value.text)
                 elif name in ("cites", "answers"):
                     for scalar in words(entry.value):
@@ -256,7 +256,7 @@ class _Reader:
                 self._references(item, key)
 
     def _around(self, section: str, entry: Entry) -> dict[str, Span | None]:
-        """The locals that a declaration gives to its texts: parameters, values of an event, what is looked for."""
+        """Return the locals that a declaration provides to its texts: parameters, values of an event, binders."""
         value, around = entry.value, dict[str, Span | None]()
         if not isinstance(value, Mapping):
             return around
@@ -308,14 +308,14 @@ class _Reader:
                 if ("rules", phase) in self.known:
                     self.mention(_tail(span, phase), "rules", phase)
             case _:
-                wanted: tuple[str, ...] = (*TYPES, *VALUES, "tables", "events")
+                sections: tuple[str, ...] = (*TYPES, *VALUES, "tables", "events")
                 if key in _PROCEDURES:
-                    wanted = ("rules",)
+                    sections = ("rules",)
                 elif key == "spaces":
-                    wanted = ("tables",)
+                    sections = ("tables",)
                 elif key == "top_shows":
-                    wanted = ("rules",)
-                self._word(span, text, wanted)
+                    sections = ("rules",)
+                self._word(span, text, sections)
 
     def _word(self, span: Span, text: str, sections: tuple[str, ...]) -> None:
         for section in sections:
@@ -326,7 +326,7 @@ class _Reader:
                 return
 
     def _member(self, span: Span, name: str, type_: Type | None) -> None:
-        """A member of the kind that the checker saw, or of the only one that has such a member."""
+        """Add a member of the kind from the checker, or of the only kind with such a member."""
         if isinstance(type_, KindType):
             section = "roles" if type_.name == "role" else "members"
             self.mention(span, section, name, "" if section == "roles" else type_.name)
@@ -360,9 +360,9 @@ class _Reader:
                 self._call(node.name_span, name)
                 self._visit(arguments, around)
             case nodes.Aggregate(variable=variable, items=items) | nodes.ListFilter(variable, items):
-                self._looked_through(node, variable, items, around)
+                self._iterated(node, variable, items, around)
             case nodes.ListComprehension(_, variable, items, _):
-                self._looked_through(node, variable, items, around)
+                self._iterated(node, variable, items, around)
             case nodes.IsKind(value, kind):
                 self._visit(value, around)
                 self._word(node.kind_span, kind, ("cards", "pieces"))
@@ -391,7 +391,7 @@ class _Reader:
                 self._binding(node, around)
 
     def _binding(self, node: nodes.Node, around: dict[str, Span | None]) -> None:
-        """Visit a construct that binds locals; anything else is visited part by part."""
+        """Visit a construct that binds locals; of other nodes, visit the children."""
         match node:
             case nodes.Block(statements):
                 inner = dict(around)
@@ -450,14 +450,12 @@ class _Reader:
         if place is not None:
             self.local(place, name, place)
 
-    def _looked_through(
-        self, node: nodes.Node, variable: str, items: nodes.Expr, around: dict[str, Span | None]
-    ) -> None:
+    def _iterated(self, node: nodes.Node, variable: str, items: nodes.Expr, around: dict[str, Span | None]) -> None:
         self._visit(items, around)
         inner = dict(around)
-        found = list(re.finditer(rf"\b{variable}\b(?=\s+in\b)", node.span.text[: items.span.start - node.span.start]))
-        if found:
-            start = node.span.start + found[-1].start()
+        matches = list(re.finditer(rf"\b{variable}\b(?=\s+in\b)", node.span.text[: items.span.start - node.span.start]))
+        if matches:
+            start = node.span.start + matches[-1].start()
             inner[variable] = place = Span(node.span.file, start, start + len(variable))
             self.local(place, variable, place)
         for field in fields(node) if is_dataclass(node) else ():
@@ -504,7 +502,7 @@ class _Reader:
             self.mention(span, "cards", name)
 
     def _base(self, span: Span) -> None:
-        """`base` is the rule as the layer below says it."""
+        """Add `base`, which means the rule in the layer below."""
         for section, entry in sections_of(self.document.root):
             if section == "rules" and entry.value.span.start <= span.start < entry.value.span.end:
                 layers = self.sections.get("rules", {}).get(entry.key.text, ())
@@ -536,7 +534,7 @@ class _Reader:
             self.found.append(Mention(node.name_span, candidates.pop()))
 
     def _with_attribute(self, name: str) -> Iterator[Meaning]:
-        """All things that have an attribute of a name."""
+        """Yield the meanings of an attribute name, one for each owner."""
         model = self.model
         if ("has", name) in self.known:
             yield Meaning("has", name)
@@ -551,7 +549,7 @@ class _Reader:
             yield Meaning("attributes", name, "graph")
 
     def _place(self, span: Span, name: str, start: int | None = None) -> Span | None:
-        """The first place of a word within a span."""
+        """Return the first occurrence of a word within a span."""
         match = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])").search(
             span.file.text, span.start if start is None else start, span.end
         )
@@ -559,14 +557,14 @@ class _Reader:
 
 
 def _own_names(document: Document) -> Iterator[tuple[str, Span]]:
-    """Return the rules and weights that a file of policies or scenarios has for itself."""
+    """Yield the private rules and weights of a file of policies or scenarios."""
     for section in ("rules", "weights") if document.kind in ("policies", "scenarios") else ():
         value = document.root.get(section)
         yield from ((entry.key.text, entry.key.span) for entry in (value.entries if isinstance(value, Mapping) else ()))
 
 
 def _is_of(alternative: str, decision: Entry) -> bool:
-    """Return whether an alternative, by its name in a model, belongs to a decision that a file speaks of."""
+    """Return whether an alternative, by its name in a model, belongs to a decision."""
     return alternative.partition(".")[0] == decision.key.text
 
 

@@ -1,9 +1,9 @@
-"""The files that an author works on: their texts as they are in the editor, and what is known of their rulesets.
+"""Workspace: the texts of files open in the editor, and the check results of their rulesets.
 
-A check goes by steps, the quickest first, so that who waits can look in between: the file alone; names and types in
-every ruleset that contains it; when nobody types, the laws of their tables. What did not change is not done again:
-files are read again only if their bytes differ, each is held against its schema once, each text is parsed once
-(:mod:`interpreter.language.parse`), and a ruleset is checked again only if one of its files was read again.
+Checks run in steps, the quickest first, so that results appear early: the file alone; names and types in every ruleset
+that contains it; when the author pauses, the laws of their tables. Results are cached: a file is read again only if its
+bytes differ and validated against its schema once, each text is parsed once (:mod:`interpreter.language.parse`), and a
+ruleset is checked again only if one of its files was read again.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from interpreter.reading.unsaved_files import unsaved
 __all__ = ["Desk", "Home"]
 
 MOMENT = 2.0
-"""Seconds for which files that nobody has written in the editor are taken to be as they were."""
+"""Seconds for which cached lookups stay valid without a change in the editor, in case files on disk change."""
 
 _OURS = re.compile(rf"^(?:language: *1\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
-"""A line that opens files of rulesets."""
+"""A header line of ruleset files."""
 
 _Key = tuple[Path, tuple[str, ...]]
 _Found = TypeVar("_Found")
@@ -42,7 +42,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class Home:
-    """A ruleset that contains a file: its document, the overlays on it, and what the passes found."""
+    """A ruleset that contains a file: its document, its overlays, and the results of the passes."""
 
     document: Document
     overlays: tuple[str, ...]
@@ -54,7 +54,7 @@ class Home:
 
     @property
     def is_good(self) -> bool:
-        """Return whether names and types are known, and nothing is wrong."""
+        """Return whether the ruleset has a model and no errors."""
         return self.examined.model is not None and not self.examined.errors
 
 
@@ -64,7 +64,7 @@ class Desk:
 
     texts: dict[Path, str] = field(default_factory=dict)
     trees: Trees = field(default_factory=dict)
-    """What was parsed before."""
+    """Cache of parsed texts."""
     _told: dict[object, list[Diagnostic]] = field(default_factory=dict)
     _quick: dict[_Key, Home] = field(default_factory=dict)
     _whole: dict[_Key, Home] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Desk:
     _since: float = 0.0
 
     def write(self, path: Path, text: str | None) -> None:
-        """A file has this text from now on; without one, what is on disk."""
+        """Set the text of a file; None restores the text on disk."""
         if text is None:
             self.texts.pop(path, None)
         else:
@@ -83,11 +83,11 @@ class Desk:
         self.look_again()
 
     def look_again(self) -> None:
-        """Files may be others now, also those that nobody has written in the editor."""
+        """Drop cached lookups, since files may have changed on disk too."""
         self._moment.clear()
 
     def _now(self, key: object, find: Callable[[], _Found]) -> _Found:
-        """Return the current result, from memory if nothing was written since."""
+        """Return the result of ``find``, from the cache if nothing has changed since."""
         if monotonic() - self._since > MOMENT:
             self._moment.clear()
             self._since = monotonic()
@@ -99,22 +99,21 @@ class Desk:
     # --- files
 
     def shelf(self, path: Path) -> Shelf:
-        """The folders of rulesets in which the file and its neighbours lie."""
+        """Return the root folders of rulesets for a file."""
         with unsaved(self.texts):
             return shelf_for(path)
 
     def document(self, path: Path) -> Document | None:
-        """The file as it is now; nothing where it cannot be read."""
+        """Return the current file; None if it is invalid."""
         document, _ = self._document(path, self.texts)
         return document
 
     def readable(self, path: Path) -> Document | None:
-        """The file as it is now, or as it was when it could last be read, or else, of one that was opened a moment ago
-        and is being changed, as it is on disk."""
-        found = self.document(path) or self._read.get(path)
-        if found is None and path in self.texts:
-            found, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
-        return found
+        """Return the current file; if it is invalid, its last valid version, or else the version on disk."""
+        document = self.document(path) or self._read.get(path)
+        if document is None and path in self.texts:
+            document, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
+        return document
 
     def _document(self, path: Path, texts: Mapping[Path, str]) -> tuple[Document | None, list[Diagnostic]]:
         shelf = self.shelf(path)
@@ -122,14 +121,14 @@ class Desk:
             document, found = shelf.read_path(path)
             if document is not None:
                 place = shelf.find(document.kind, document.id)
-                if place is not None and resolved(place) == resolved(path):  # named as in its rulesets
+                if place is not None and resolved(place) == resolved(path):  # read it by id, as its rulesets do
                     again, diagnostics = shelf.read(document.kind, document.id)
                     document, found = (again, diagnostics) if again is not None else (document, found)
                 self._saw(document)
             return document, found
 
     def called(self, path: Path, kind: str, id: str) -> Document | None:
-        """The file of an id, as a file names it; nothing where there is none."""
+        """Return the file with an id, resolved from ``path``; None if there is none."""
         with unsaved(self.texts):
             shelf = self.shelf(path)
             document = shelf.read(kind, id)[0] if shelf.find(kind, id) is not None else None
@@ -142,26 +141,26 @@ class Desk:
         self._read[Path(os.path.abspath(document.path))] = document
 
     def path_of(self, span: Span) -> Path | None:
-        """The file that a place is in."""
+        """Return the path of the file of a span."""
         name = span.file.name
         return self._paths.get(name) or (Path(name) if Path(name).is_absolute() else None)
 
     def file(self, path: Path) -> SourceFile:
-        """The text of a file as it is now."""
+        """Return the current text of a file."""
         text = self.texts.get(path)
         if text is None:
             text = path.read_text(encoding="utf-8-sig", errors="replace")
         return SourceFile(path.as_posix(), text)
 
     def _is_ours(self, path: Path) -> bool:
-        """Return whether a file wants to be one of a ruleset: editors open all sorts of YAML."""
+        """Return whether a file is meant as a ruleset file: editors open any YAML."""
         return path in self._read or _OURS.search(self.file(path).text) is not None
 
     # --- rulesets
 
     def members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
-        """The rulesets that contain a file, or that are of its family, with the overlays that they need for it; of a
-        file that cannot be read now, those that do with it as it was when it could."""
+        """Return the rulesets that contain a file or belong to its family, with the overlays that they need for it. For
+        an invalid file, its last valid version counts."""
         return self._now(("members", path), lambda: self._find_members(path))
 
     def _find_members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
@@ -179,16 +178,16 @@ class Desk:
             if document.kind == "scenarios":
                 named = self._named_in(document)
                 return [(each, ()) for each in rulesets if each.id in named]
-            found = ((each, overlays_for(shelf, each, document)) for each in rulesets)
-            return [(each, tuple(overlays)) for each, overlays in found if overlays is not None]
+            candidates = ((each, overlays_for(shelf, each, document)) for each in rulesets)
+            return [(each, tuple(overlays)) for each, overlays in candidates if overlays is not None]
 
     def _named_in(self, scenarios: Document) -> set[str]:
         items = getattr(scenarios.root.get("is"), "items", ())
         return {scalar.text for item in items for scalar in words(item.get("ruleset"))}
 
     def home(self, path: Path) -> Home | None:
-        """A ruleset that contains a file, as it is now, or was when it last could be checked, or would be if the file
-        were as it was when it could last be read."""
+        """Return a ruleset that contains a file: preferably without errors, else in its last version without errors,
+        else with the last valid version of the file."""
         return self._now(("home", path), lambda: self._find_home(path))
 
     def _find_home(self, path: Path) -> Home | None:
@@ -206,11 +205,11 @@ class Desk:
         return second
 
     def homes(self, path: Path) -> list[Home]:
-        """All of them."""
+        """Return all rulesets that contain a file."""
         return [self.examined(document, overlays) for document, overlays in self.members(path)]
 
     def examined(self, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
-        """Return the diagnostics of a ruleset, from memory if none of its files has changed."""
+        """Return the check results of a ruleset, from the cache if none of its files has changed."""
         key = (ruleset.path, overlays)
         with unsaved(self.texts):
             for known in (self._whole, self._quick)[: 1 if tables else 2]:
@@ -233,7 +232,7 @@ class Desk:
         return home
 
     def _is_current(self, home: Home) -> bool:
-        """Return whether each of its files is the one that was read: equal bytes are not read again."""
+        """Return whether all files of a check result are unchanged."""
         shelf = self.shelf(home.document.path)
 
         def is_same(each: Document) -> bool:
@@ -244,15 +243,15 @@ class Desk:
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
-        """Check all files, in short steps, and yield the diagnostics after each. Whoever has a newer text stops
-        here."""
-        document, found = self._document(path, self.texts)
+        """Check a file in short steps and yield all diagnostics after each. Callers with a newer text can stop
+        early."""
+        document, diagnostics = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
-            found = []
+            diagnostics = []
         if document is not None:
             with unsaved(self.texts), remembered(self.trees):
-                found = [*found, *check_alone(document)]
-        self._told[path] = found
+                diagnostics = [*diagnostics, *check_alone(document)]
+        self._told[path] = diagnostics
         yield self.told(path)
         if document is None:
             return
@@ -280,9 +279,9 @@ class Desk:
             yield self.told(path)
 
     def told(self, path: Path) -> dict[Path, list[Diagnostic]]:
-        """All that is known to be wrong, by files; what has no place stands in the file that is being checked."""
-        found: dict[Path, list[Diagnostic]] = {path: []}
-        for diagnostic in unique(each for told in self._told.values() for each in told):
+        """Return all known diagnostics by file. Those without a position are listed under ``path``."""
+        by_file: dict[Path, list[Diagnostic]] = {path: []}
+        for diagnostic in unique(each for diagnostics in self._told.values() for each in diagnostics):
             place = self.path_of(diagnostic.span) if diagnostic.span else path
-            found.setdefault(place or path, []).append(diagnostic)
-        return found
+            by_file.setdefault(place or path, []).append(diagnostic)
+        return by_file

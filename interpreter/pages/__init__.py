@@ -1,1 +1,1 @@
-"""Pages that a person reads: what stands in them, and how it is written as HTML and Markdown."""
+"""Pages for people: their content, and its rendering as HTML and Markdown."""

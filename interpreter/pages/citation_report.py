@@ -1,7 +1,7 @@
-"""Citation report: every statement of the rulebooks, how far it is implemented, and by what.
+"""Citation report: every statement of the rulebooks with its implementation state and the parts that cite it.
 
-In go the statements of a shelf and what :mod:`interpreter.testing.coverage` found of each rulebook; out comes HTML. A
-mark stands beside each colour, so nothing depends on seeing it, and without the script all is shown.
+The input is the statements of a shelf and the results of :mod:`interpreter.testing.coverage`; the result is HTML. For
+accessibility, each colour has a sign beside it; without the script, all statements are shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["STATES", "State", "followed_page", "state_of"]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Implementation state of a statement: a word, a sign and a description."""
+    """Implementation state of a statement: its name, sign and description."""
 
     name: str
     sign: str
@@ -30,16 +30,16 @@ class State:
 
 
 STATES = (
-    State("proved", "✔", "a scenario fails where what cites it is made wrong"),
-    State("exercised", "◐", "something cites it, and a scenario shows it"),
-    State("cited", "○", "something cites it, and no scenario shows it"),
-    State("waived", "–", "it needs no rule, for the reason that is told"),
-    State("left out", "✘", "nothing cites it, and nobody waives it"),
-    State("beside", "·", "it is not counted: advice, a screen, a thing without a number"),
+    State("proved", "✔", "a scenario fails if a part that cites it is changed"),
+    State("exercised", "◐", "a part cites it, and a scenario exercises it"),
+    State("cited", "○", "a part cites it, but no scenario exercises it"),
+    State("waived", "–", "it needs no rule, for the given reason"),
+    State("left out", "✘", "it is neither cited nor waived"),
+    State("beside", "·", "it is not counted: advice, a screen, or a component without a number"),
 )
 """All states, the best first."""
 
-_UNPROVED = "Nothing was made wrong for this page, so what is proved is not known: with --mutate it is."
+_UNPROVED = "This page was made without mutation tests, so no statement is shown as proved; use --mutate."
 _SCRIPT = """\
 const filters = document.querySelector(".filters");
 const all = [...document.querySelectorAll(".statement")].map((each) => [each, each.textContent.toLowerCase()]);
@@ -73,11 +73,11 @@ def state_of(coverage: Coverage, statement: Statement) -> State:
     return next((state for state, holds in zip(STATES, tests, strict=False) if holds), STATES[-1])
 
 
-def followed_page(found: Iterable[Coverage], statements: Iterable[Statement]) -> str:
-    """The page of some rulebooks, each with the statements that it has."""
+def followed_page(coverages: Iterable[Coverage], statements: Iterable[Statement]) -> str:
+    """Return the page of some rulebooks with their statements."""
     known = list(statements)
-    books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in found]
-    title = "How rulebooks are followed"
+    books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in coverages]
+    title = "Rulebook coverage"
     contents = element("nav", element("ol", *(_entry(coverage) for coverage, _ in books)), aria_label="Contents")
     proof = "" if any(each.proved is not None for each, _ in books) else element("p", _UNPROVED, class_="aside")
     header = element("header", element("h1", title), _legend(), proof, contents)
@@ -172,12 +172,12 @@ def _statement(coverage: Coverage, statement: Statement, state: State) -> str:
 
 
 def _where(coverage: Coverage, statement: Statement, state: State) -> Iterator[str]:
-    """Return the parts that implement the statement, each once, or why none is needed."""
+    """Yield the parts that cite the statement, each once, and the reason of its waiver."""
     places: dict[tuple[str, str], Citation] = {}
     for citation in coverage.cited.get(statement.id, ()):
         places.setdefault((citation.name, f"{citation.span.file.name}:{citation.span.line}"), citation)
     for (name, place), citation in places.items():
-        what = WORDS.get(citation.section, citation.section)
-        yield f"{escape(what)} {element('code', escape(name))} {element('span', escape(place), class_='id')}"
+        section = WORDS.get(citation.section, citation.section)
+        yield f"{escape(section)} {element('code', escape(name))} {element('span', escape(place), class_='id')}"
     if statement.id in coverage.waived:
         yield f"waived: {prose(coverage.waived[statement.id])}"

@@ -1,8 +1,7 @@
-"""Two rulesets beside each other as a page: what differs, what that does to play, and where it first matters.
+"""Page that compares two rulesets: their differences, the effects on play, and where games first diverge.
 
-In go what was found (:mod:`interpreter.compare.differences`, :mod:`interpreter.compare.effect_sizes`,
-:mod:`interpreter.compare.divergence`); out comes a :class:`Page` that can be sent to somebody who knows neither
-ruleset.
+The input comes from :mod:`interpreter.compare.differences`, :mod:`interpreter.compare.effect_sizes` and
+:mod:`interpreter.compare.divergence`. The resulting :class:`Page` is readable without knowing either ruleset.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ __all__ = ["Played", "comparison_page"]
 
 _MOST_ALSO = 6
 _MOST_LETTERS = 40
-"""Longer names than these do not stand at the head of a column."""
+"""Longest name used as a column heading."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """Games that were played of both: how, and what they came to. ``things`` are so many that differ and were to be
-    played by themselves."""
+    """Results of games of both rulesets. ``how`` describes the games; ``things`` is the number of differences to play
+    by themselves."""
 
     how: str
     effects: Sequence[Effect] = ()
@@ -60,7 +59,7 @@ class Played:
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
-    """The page. ``names`` are what the two are called; ``played`` what games were played of them, if any."""
+    """Return the page. ``names`` are the names of both sides; ``played`` has the results of games, if any."""
     return _Book(comparison, names, played).page()
 
 
@@ -76,53 +75,53 @@ class _Book:
         self.by_path = {each.path: each for each in comparison.differences}
 
     def page(self) -> Page:
-        found = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
-        chapters = tuple(self._chapter(chapter) for chapter in found)
+        chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
+        sections = tuple(self._chapter(chapter) for chapter in chapters)
         before = (*self._effects(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
-        return Page(title, tuple(self._front(found)), (*before, *chapters), wide=True)
+        return Page(title, tuple(self._front(chapters)), (*before, *sections), wide=True)
 
     def _front(self, chapters: list[str]) -> Iterator[Block]:
         if not chapters:
-            yield Paragraph(("The same game: nothing that can apply in one differs from the other.",), "lead")
+            yield Paragraph(("The same game: no rule that can apply differs.",), "lead")
             return
         if self.titles is not self.named:
             yield Facts(tuple(((title,), (name,)) for title, name in zip(self.titles, self.named, strict=True)))
         total = len(self.comparison.differences)
-        yield Paragraph((f"What differs between the two: {total} things, in the order of play.",), "lead")
+        yield Paragraph((f"{counted(total, 'difference')}, in the order of play.",), "lead")
         rows: list[tuple[Words, ...]] = []
         for chapter in chapters:
-            told = self.comparison.of(chapter)
+            differences = self.comparison.of(chapter)
             link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
-            rows.append(((link,), (str(len(told)),), tuple(self._named(told))))
-        yield Grid(("", "number", "what differs"), tuple(rows))
+            rows.append(((link,), (str(len(differences)),), tuple(self._named(differences))))
+        yield Grid(("", "number", "differences"), tuple(rows))
         if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
             largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
             said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in largest)
-            yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "How much it matters")), "note")
+            yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "Effects on play")), "note")
         yield Paragraph(
             (
-                f"How to read this: what “{self.titles[0]}” says has a blue line above it, what “{self.titles[1]}” "
-                "says an orange one. Lines that the other side does not have are marked. Below a rule stand the "
-                "sentences of the rulebooks that it follows, with their numbers. What can never apply, with the "
-                "settings as they are, is left out, and so is what only stands in another file.",
+                f"How to read this page: “{self.titles[0]}” has a blue line above it, “{self.titles[1]}” an orange "
+                "one. Lines that the other side lacks are marked. Each rule comes with the rulebook sentences that it "
+                "follows and their numbers. Rules that can never apply under the settings are left out, and so are "
+                "rules that only moved to another file.",
             ),
             "aside",
         )
 
-    def _named(self, told: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(_plain(_words(each.name)) for each in told))
+    def _named(self, differences: list[Difference]) -> Iterator[Inline]:
+        names = list(dict.fromkeys(_plain(_words(each.name)) for each in differences))
         shown = ", ".join(names[:_MOST_ALSO])
         yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
 
-    # --- what differs
+    # --- differences
 
     def _chapter(self, chapter: str) -> Section:
-        told = self.comparison.of(chapter)
+        differences = self.comparison.of(chapter)
         blocks: list[Block | Section] = []
-        short = [each for each in told if not _has_text(each)]
+        short = [each for each in differences if not _has_text(each)]
         if short:
             heads = ("", *self.titles)
             rows = tuple(
@@ -131,7 +130,7 @@ class _Book:
             blocks.append(Grid(heads, rows))
         if chapter == "board":
             blocks.extend(self._distances())
-        blocks.extend(self._text(each) for each in told if _has_text(each))
+        blocks.extend(self._text(each) for each in differences if _has_text(each))
         return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
 
     def _label(self, difference: Difference) -> str:
@@ -142,18 +141,18 @@ class _Book:
         a, b = difference.a, difference.b
         if difference.constants:
             changed = ", ".join(f"{old} → {new}" for old, new in difference.constants)
-            said = f"The same {difference.kind} but for {changed}."
+            said = f"The same {difference.kind}, except for {changed}."
         elif a is None or b is None:
             said = f"A {difference.kind} that only “{self.titles[0 if b is None else 1]}” has."
         else:
-            said = f"A {difference.kind} of both, which says something else in each."
+            said = f"A {difference.kind} of both that differs."
         beside = Beside(self.titles, tuple(self._side(a, b)), tuple(self._side(b, a)))
         identifier = difference.path.replace(".", "-")
         return Section(identifier, titled(difference.name), (Paragraph((said,), "aside"), beside))
 
     def _side(self, side: Side | None, other: Side | None) -> Iterator[Block]:
         if side is None:
-            yield Paragraph(("Nothing of the kind.",), "aside")
+            yield Paragraph(("None.",), "aside")
             return
         others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
         for part in side.parts:
@@ -170,7 +169,7 @@ class _Book:
         lines = part.text.split("\n")
         own = [n for n, line in enumerate(lines) if others is not None and line.strip() and line.strip() not in others]
         text = Source(part.text, {}, frozenset(own) if len(own) < len(lines) else frozenset())
-        yield Folded(("the rule itself",), (text,), unfolded=not quoted)
+        yield Folded(("source",), (text,), unfolded=not quoted)
 
     def _distances(self) -> Iterator[Block]:
         graph = self.comparison.graph
@@ -184,21 +183,21 @@ class _Book:
         changed = graph.nearer + graph.farther
         yield Paragraph(
             (
-                f"Of {graph.pairs:,} shortest ways between two nodes {changed:,} changed: {graph.nearer} are shorter "
-                f"and {graph.farther} longer on the right.",
+                f"{changed:,} of {graph.pairs:,} distances between two nodes changed: {graph.nearer} are shorter and "
+                f"{graph.farther} longer on the right.",
             )
         )
         rows = tuple(((" – ".join(each.nodes),), (str(each.a),), (str(each.b),)) for each in graph.most)
         if rows:
-            yield Folded(("the ways that changed most",), (Grid(("", *self.titles), rows),))
+            yield Folded(("largest changes",), (Grid(("", *self.titles), rows),))
         yield Folded(("figures of the whole board",), (Grid(("", *self.titles), figures),))
 
-    # --- what was played
+    # --- games
 
     def _effects(self) -> Iterator[Section]:
         if self.played is None or not self.played.effects:
             return
-        found = self.played.effects
+        effects = self.played.effects
         rows = tuple(
             (
                 (titled(each.name),),
@@ -207,10 +206,10 @@ class _Book:
                 (f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",),
                 (_signed(each.size),),
             )
-            for each in found
+            for each in effects
         )
-        marked = frozenset(place for place, each in enumerate(found) if each.is_sure)
-        count = len(found[0].values[0])
+        marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
+        count = len(effects[0].values[0])
         text = (
             f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
@@ -220,11 +219,11 @@ class _Book:
         columns = ("measure", *self.titles, "change", "effect size")
         yield Section(
             "effects",
-            "How much it matters",
+            "Effects on play",
             (
                 Paragraph((text,)),
                 Grid(columns, rows, marked_rows=marked),
-                *self._charts(found),
+                *self._charts(effects),
             ),
         )
 
@@ -242,11 +241,11 @@ class _Book:
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:
             return
-        found = self.played.partings
-        ranked = causes(found)
-        same = sum(not each.path for each in found)
+        partings = self.played.partings
+        ranked = causes(partings)
+        same = sum(not each.path for each in partings)
         text = (
-            f"{len(found):,} games are played in both at once, with the same random outcomes and the same choices, "
+            f"{len(partings):,} games are played in both at once, with the same random outcomes and the same choices, "
             "until the next decision differs. The table names the first difference that came into play since the "
             "decision before."
         )
@@ -267,7 +266,7 @@ class _Book:
             blocks.append(Grid(("difference", "games", "share", "after choices", "in round"), rows))
             for each in ranked[:3]:
                 blocks += self._example(each.first)
-        yield Section("where", "Where it first matters", tuple(blocks))
+        yield Section("where", "First divergence", tuple(blocks))
 
     def _example(self, parting: Parting) -> Iterator[Block]:
         when = f"seed {parting.seed}, round {parting.round}, after {counted(parting.choices, 'choice')}"
@@ -275,7 +274,7 @@ class _Book:
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
 
     def _singly(self) -> Iterator[Section]:
-        """Describe the effect of each difference by itself."""
+        """Yield the section about the effect of each difference by itself."""
         if self.played is None or not self.played.singly:
             return
         singly = self.played.singly
@@ -303,7 +302,7 @@ class _Book:
 
     def _cause(self, path: str) -> Inline:
         if path == BEGINNING:
-            return f"{'the board, or ' if self.comparison.of('board') else ''}what lies there at first"
+            return f"{'the board, or ' if self.comparison.of('board') else ''}the initial state"
         difference = self.by_path.get(path)
         if difference is None:
             return path
@@ -320,7 +319,7 @@ def _value(side: Side | None) -> Words:
 
 
 def _plain(path: str) -> str:
-    """Steps of a path as people write them."""
+    """Return a path in a readable form."""
     return path.replace(".", ": ").replace("[", ": ").replace("]", "")
 
 
@@ -333,4 +332,4 @@ def _number(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−").replace("inf", "∞")  # nothing has no sign of its own
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−").replace("inf", "∞")  # avoids -0.00

@@ -1,6 +1,6 @@
-"""All rulesets of a family on one page: their boards, what games of each come to, and how many rules differ.
+"""Page that compares all rulesets of a family: boards, statistics of games, and numbers of differing rules.
 
-In go what was measured (:mod:`interpreter.compare.side_by_side`); out comes a :class:`Page`.
+The input is measured by :mod:`interpreter.compare.side_by_side`; the result is a :class:`Page`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ __all__ = ["FamilyGames", "Matrix", "family_page"]
 
 @dataclass(frozen=True)
 class FamilyGames:
-    """Games of each ruleset: how they were played, what they come to, and which rulesets refuse so many players."""
+    """Results of games of each ruleset: a description of the games, mean results, and the reasons of rulesets that
+    refuse this number of players."""
 
     how: str
     means: Mapping[str, Means]
@@ -26,17 +27,17 @@ class FamilyGames:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The rulesets, and of each pair of their numbers the differences in play and all differences."""
+    """Rulesets, and for each pair of their indices the number of differences in play and of all differences."""
 
     ids: Sequence[str]
     pairs: Mapping[tuple[int, int], tuple[int, int]]
 
 
 def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, matrix: Matrix) -> Page:
-    """The page."""
+    """Return the page."""
     sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
-    what = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}."
-    return Page(title, (Paragraph((what,), "lead"),), sections, wide=True)
+    lead = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}."
+    return Page(title, (Paragraph((lead,), "lead"),), sections, wide=True)
 
 
 def _boards(boards: Sequence[Board]) -> Iterator[Section]:
@@ -55,18 +56,18 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
         for each in sorted(boards, key=lambda each: each.title)
     ]
     text = (
-        "Ways are the shortest ones between two nodes, over the whole board. A network begins where it is cheapest and "
-        "always grows to the nearest node; its length is that of its ways, without what a place costs."
+        "Ways are shortest paths between two nodes of the whole board. A network starts at the node where it is "
+        "cheapest and always grows to the nearest node; its length is that of its ways, without the costs of places."
     )
     yield Section("boards", "Size and distances", (Paragraph((text,)), Grid(columns, tuple(rows))))
 
 
 def _games(games: FamilyGames) -> Iterator[Section]:
-    text = f"{games.how}. Means of games and players; what most rulesets do not measure is left out."
+    text = f"{games.how}. Means over games and players, for measures that at least half of the rulesets have."
     blocks: list[Block | Section] = [Paragraph((text,))]
     blocks += [Paragraph((f"{id} is not played: {why}.",), "aside") for id, why in sorted(games.refused.items())]
     parts = {
-        "As games end": {id: each.end for id, each in games.means.items()},
+        "At the end of games": {id: each.end for id, each in games.means.items()},
         "Over all rounds": {id: each.rounds for id, each in games.means.items()},
     }
     for title, found in parts.items():
@@ -75,16 +76,16 @@ def _games(games: FamilyGames) -> Iterator[Section]:
     yield Section("games", "Games", tuple(blocks))
 
 
-def _means(found: Mapping[str, Mapping[str, float]]) -> Grid:
-    names = _common(found)
-    rows = tuple(_cells(id, *(_number(means.get(name)) for name in names)) for id, means in sorted(found.items()))
+def _means(rulesets: Mapping[str, Mapping[str, float]]) -> Grid:
+    names = _common(rulesets)
+    rows = tuple(_cells(id, *(_number(means.get(name)) for name in names)) for id, means in sorted(rulesets.items()))
     return Grid(("ruleset", *(titled(name) for name in names)), rows)
 
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """The measures that at least half of the rulesets have."""
-    known = dict.fromkeys(name for found in means.values() for name in found)
-    return [name for name in known if 2 * sum(name in found for found in means.values()) >= len(means)]
+    """Return the measures that at least half of the rulesets have."""
+    known = dict.fromkeys(name for values in means.values() for name in values)
+    return [name for name in known if 2 * sum(name in values for values in means.values()) >= len(means)]
 
 
 def _matrix(matrix: Matrix) -> Section:
@@ -98,8 +99,8 @@ def _matrix(matrix: Matrix) -> Section:
 
 
 def _pair(matrix: Matrix, x: int, y: int) -> str:
-    found = matrix.pairs.get((x, y))
-    return "/".join(map(str, found)) if found else "·" if x == y else ""
+    counts = matrix.pairs.get((x, y))
+    return "/".join(map(str, counts)) if counts else "·" if x == y else ""
 
 
 def _cells(*texts: str) -> tuple[Words, ...]:

@@ -1,4 +1,4 @@
-"""Many games as a page: charts of what they come to, and the numbers below them."""
+"""Page about many games: charts of the results, with the figures below them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["games_page"]
 
 
 def games_page(title: str, data: Report) -> Page:
-    """The page of a summary."""
+    """Return the page of a summary."""
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
     players = counted(data["players"], "player")
     games = counted(data["games"], "game")
-    what = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
+    lead = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
     rounds = data["rounds"]
-    long = f"seed {data['seed']}. {rounds['mean']:.1f} rounds in the mean, {rounds['min']} to {rounds['max']}."
+    length = f"seed {data['seed']}. {rounds['mean']:.1f} rounds on average, {rounds['min']} to {rounds['max']}."
     charts = [
         Section(f"chart-{place}", chart.title, (Drawing(svg_of(chart), chart.about),))
         for place, chart in enumerate(charts_of(data), 1)
     ]
-    numbers = Section("numbers", "In numbers", tuple(_numbers(data)))
-    return Page(f"{title}: {games}", (Paragraph((what + long,), "lead"),), (*charts, numbers))
+    numbers = Section("numbers", "Figures", tuple(_numbers(data)))
+    return Page(f"{title}: {games}", (Paragraph((lead + length,), "lead"),), (*charts, numbers))
 
 
 def _numbers(data: Report) -> Iterator[Block]:
@@ -47,24 +47,24 @@ def _numbers(data: Report) -> Iterator[Block]:
     yield _grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows)
     players = [f"player {seat['seat'] + 1}" for seat in seats]
     means = [
-        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in found))
-        if isinstance(found, list)
-        else (name.replace("_", " "), _mean(found["mean"]), *("" for _ in seats))
-        for name, found in data["measures"].items()
+        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in spread))
+        if isinstance(spread, list)
+        else (name.replace("_", " "), _mean(spread["mean"]), *("" for _ in seats))
+        for name, spread in data["measures"].items()
     ]
     if means:
         yield _grid(("mean of", "game", *players), means)
     for names in together(data["tables"]):
         first = data["tables"][names[0]]
         head = ", ".join(first[0]["of"]).replace("_", " ")
-        found = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
+        tables = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
         lines = [
             (
                 thing["name"],
                 str(thing["times"]),
                 str(thing["games"]),
                 _share(thing["share"]),
-                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in found),
+                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in tables),
             )
             for thing in first
         ]

@@ -1,4 +1,4 @@
-"""A page as HTML: one file with its style in it, which needs nothing from anywhere."""
+"""HTML renderer of pages: one self-contained file with its style."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ button.addEventListener("click", () => {
 
 
 def html_of(page: Page) -> str:
-    """The whole file."""
+    """Return a page as an HTML file."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
-    unfold = element("button", "Show or hide all that is folded", type="button", class_="unfold", hidden=True)
+    unfold = element("button", "Expand or collapse all", type="button", class_="unfold", hidden=True)
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
     main = element("main", unfold, *(_section(section, 2) for section in page.sections))
     class_ = "book wide-page" if page.wide else "book"
@@ -58,7 +58,7 @@ def html_of(page: Page) -> str:
 
 
 def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
-    """A file around a body: its style, and a script that the page can do without."""
+    """Return an HTML file with a body, the style, and an optional script that the page also works without."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -77,13 +77,13 @@ def _style() -> str:
 
 
 def fragment(blocks: Iterable[Block]) -> str:
-    """Blocks as a piece of somebody else's page."""
+    """Return blocks as an HTML fragment for another page."""
     return "".join(map(_block, blocks))
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
-    """An element around what is HTML already. An underscore in an attribute's name is a hyphen, at the end nothing;
-    one that is true stands without a value, one that is none or false is left out."""
+    """Return an element with HTML ``inside``. Underscores in attribute names become hyphens, trailing ones are removed.
+    An attribute that is True has no value; one that is None, False or empty is left out."""
     parts = [name]
     for key, value in attributes.items():
         shown = key.rstrip("_").replace("_", "-")
@@ -150,14 +150,14 @@ def _block(block: Block) -> str:
 
 
 def _statements(block: Statements) -> Iterator[str]:
-    for told in block.items:
-        reading = element("span", prose(told.reading), class_="reading") if told.reading else ""
-        id_ = element("span", escape(told.id), class_="id")
-        yield element("li", prose(told.text), " " if reading else "", reading, " ", id_) + "\n"
+    for quoted in block.items:
+        reading = element("span", prose(quoted.reading), class_="reading") if quoted.reading else ""
+        id_ = element("span", escape(quoted.id), class_="id")
+        yield element("li", prose(quoted.text), " " if reading else "", reading, " ", id_) + "\n"
 
 
 def _beside(table: Grid) -> list[Grid]:
-    """A long table as pieces that stand beside each other where there is room."""
+    """Split a long table into pieces to set side by side."""
     rows = len(table.rows)
     size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
     return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]
@@ -183,7 +183,7 @@ def _table(table: Grid) -> str:
 
 
 def _inline_svg(svg: str) -> str:
-    """A drawing as a part of the page, as wide as there is room."""
+    """Return a drawing without its fixed size, so that it fills the width of the page."""
     return re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
 
 
@@ -193,12 +193,12 @@ def _source(block: Source) -> str:
 
 
 def _linked(text: str, links: dict[str, str]) -> str:
-    """A text whose names lead to where they are told."""
+    """Return source text with its names linked to their sections."""
     parts, end = [], 0
-    for found in _NAME.finditer(text):
-        if found[0] in links and text[found.start() - 1 : found.start()] != ".":
-            parts += [escape(text[end : found.start()]), element("a", found[0], href=f"#{links[found[0]]}")]
-            end = found.end()
+    for match in _NAME.finditer(text):
+        if match[0] in links and text[match.start() - 1 : match.start()] != ".":
+            parts += [escape(text[end : match.start()]), element("a", match[0], href=f"#{links[match[0]]}")]
+            end = match.end()
     return "".join([*parts, escape(text[end:])])
 
 
@@ -206,13 +206,13 @@ def _linked(text: str, links: dict[str, str]) -> str:
 
 
 def inline(words: Words) -> str:
-    """A sentence."""
+    """Return inline elements as HTML."""
     return "".join(map(_word, words))
 
 
 def prose(text: str) -> str:
-    """Words, in which back quotes stand around pieces of rule text."""
-    return _CODE.sub(lambda found: element("code", found[1]), escape(text))
+    """Return text as HTML, with rule text in backticks as code."""
+    return _CODE.sub(lambda match: element("code", match[1]), escape(text))
 
 
 def _word(word: Inline) -> str:

@@ -1,4 +1,4 @@
-"""A page as Markdown: the dialect that most readers of it share, with HTML where it has no words of its own."""
+"""Markdown renderer of pages: the common dialect, with HTML for elements that Markdown lacks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CODE = re.compile(r"(`[^`]+`)")
 
 
 def markdown_of(page: Page) -> str:
-    """The whole file."""
+    """Return a page as a Markdown file."""
     parts = [f"# {_plain(page.title)}"]
     parts += [part for block in page.front for part in _block(block)]
     parts += ["## Contents", "\n".join(_contents(page.sections, 0))]
@@ -65,8 +65,8 @@ def _block(block: Block) -> Iterator[str]:
             yield "\n".join(f"- {_inline(term)}: {_inline(words)}" for term, words in pairs)
         case Statements(items):
             yield "\n".join(
-                f"- {_plain(told.text)}{f' → {_plain(told.reading)}' if told.reading else ''} `{told.id}`"
-                for told in items
+                f"- {_plain(quoted.text)}{f' → {_plain(quoted.reading)}' if quoted.reading else ''} `{quoted.id}`"
+                for quoted in items
             )
         case Grid():
             yield _table(block)
@@ -123,7 +123,7 @@ def _word(word: Inline) -> str:
 
 
 def _code(text: str) -> str:
-    """Rule text between as many back quotes as it needs; a bar would end the cell of a table."""
+    """Return rule text in backticks, with `|` escaped for table cells."""
     escaped = text.replace("|", "\\|")
     return f"`{escaped}`" if "`" not in text else f"`` {escaped} ``"
 
@@ -135,7 +135,7 @@ def _inline_html(words: Words) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words, in which back quotes stand around pieces of rule text."""
+    """Return text with its special characters escaped, except in rule text between backticks."""
     pieces = _CODE.split(re.sub(r"\s+", " ", text))
     return "".join(
         _code(piece[1:-1]) if place % 2 else _SPECIAL.sub(r"\\\g<0>", piece) for place, piece in enumerate(pieces)

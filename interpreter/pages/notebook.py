@@ -1,4 +1,4 @@
-"""Games and rulesets as cells of a notebook: after ``%load_ext interpreter`` IPython shows them so."""
+"""Notebook rendering of games and rulesets, enabled in IPython by ``%load_ext interpreter``."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ WIDTH = "60em"
 
 
 def register(shell: Any) -> None:
-    """Tells an IPython shell how its notebooks show games and rulesets."""
+    """Register the HTML formatters for games and rulesets in an IPython shell."""
     html = shell.display_formatter.formatters["text/html"]
     html.for_type(Game, game_cell)
     html.for_type(Ruleset, ruleset_cell)
 
 
 def game_cell(game: Game, player: int | None = None) -> str:
-    """A game as it stands, as a seat may see it or all of it: boards, the graph with its pieces, what is asked."""
+    """Render a game as HTML: boards, the graph with its pieces, and the decision. ``player`` limits it to the view of a
+    seat."""
     return _cell([*_state(game, player), *_asked(game, player)])
 
 
 def ruleset_cell(ruleset: Rules) -> str:
-    """Render a ruleset and its graph for a notebook."""
+    """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
     return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])
@@ -72,11 +73,11 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     if decision is None:
         return
     who = game.ruleset.names.text(decision.actor, SEAT)
-    asked = f"{who}: {decision.name.replace('_', ' ')}"
+    question = f"{who}: {decision.name.replace('_', ' ')}"
     if player not in (None, decision.actor):
-        yield Paragraph((asked,))
+        yield Paragraph((question,))
         return
     codes = decision.codes
     lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
-    about = f"{asked}: {counted(len(codes), 'option')}"
+    about = f"{question}: {counted(len(codes), 'option')}"
     yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)

@@ -1,7 +1,7 @@
-"""Elements of a page: sections with words, tables, statements, texts of rules and drawings.
+"""Elements of a page: sections with text, tables, statements, rule source and drawings.
 
-Those who make pages (:mod:`interpreter.pages.rulebook`, :mod:`interpreter.pages.citation_report`) say what stands
-there; :mod:`interpreter.pages.html` and :mod:`interpreter.pages.markdown` say how it is written.
+Modules such as :mod:`interpreter.pages.rulebook` build pages from them; :mod:`interpreter.pages.html` and
+:mod:`interpreter.pages.markdown` render pages.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a sentence that a game fills in."""
+    """A placeholder in a sentence that a game fills in."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Id:
-    """The id of a statement, behind its words."""
+    """The id of a statement, after its text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words that stand out."""
+    """Emphasised text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words that lead to a section, by its id."""
+    """A link to a section, by its id."""
 
     to: str
     text: str
@@ -77,7 +77,7 @@ Words = tuple[Inline, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A sentence or more. ``kind`` says what for: ``lead`` (under a title), ``note`` (to be noticed), ``aside``."""
+    """A paragraph. ``kind`` is ``lead`` (under a title), ``note`` (highlighted), ``aside`` or empty."""
 
     words: Words
     kind: str = ""
@@ -85,7 +85,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Items in an order that matters (``numbered``) or does not."""
+    """A list of items, ``numbered`` if their order matters."""
 
     items: tuple[Words, ...]
     numbered: bool = False
@@ -93,14 +93,14 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Terms, each with what is to say of it."""
+    """Terms with their descriptions."""
 
     pairs: tuple[tuple[Words, Words], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A statement: its id, its words, and how a doubt is read."""
+    """A statement: its id, its text, and the reading chosen if it is ambiguous."""
 
     id: str
     text: str
@@ -116,9 +116,9 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table, as printed. The first ``heads`` columns head their rows; ``marked`` are columns and rows to look at.
+    """A table. The first ``heads`` columns are row headings; ``marked_columns`` and ``marked_rows`` are highlighted.
 
-    A ``long`` one may be cut into pieces that stand beside each other.
+    A ``long`` table may be split into pieces side by side.
     """
 
     columns: tuple[str, ...]
@@ -131,8 +131,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text as its author wrote it. Of the names in it those in ``links`` lead to a section; ``marked`` are lines to
-    look at."""
+    """Source text. ``links`` maps names in it to sections; ``marked`` lines are highlighted."""
 
     text: str
     links: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
@@ -141,7 +140,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Collapsible content. ``unfolded``: open at first. ``unfolded``: at first it is shown all the same."""
+    """Collapsible content; open at first if ``unfolded``."""
 
     summary: Words
     blocks: tuple[Block, ...]
@@ -150,7 +149,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Two things that are compared: beside each other where there is room, each under its head."""
+    """Two columns to compare, each under its heading; below each other if the page is narrow."""
 
     heads: tuple[str, str]
     left: tuple[Block, ...]
@@ -159,7 +158,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A whole SVG document, and what it shows."""
+    """An SVG document with its caption."""
 
     svg: str
     caption: str
@@ -167,7 +166,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it. Its ``id`` is stable: links to it keep their meaning."""
+    """A heading with its content. The ``id`` is stable, so that links to it stay valid."""
 
     id: str
     title: str
@@ -183,7 +182,7 @@ Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Besi
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page: a title, what stands before the contents, and sections. A ``wide`` one has things side by side."""
+    """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare."""
 
     title: str
     front: tuple[Block, ...]
@@ -192,7 +191,7 @@ class Page:
     wide: bool = False
 
     def all_sections(self) -> Iterator[Section]:
-        """Every section, in the order in which they stand."""
+        """Yield all sections and subsections in reading order."""
         waiting = list(reversed(self.sections))
         while waiting:
             section = waiting.pop()
@@ -201,13 +200,13 @@ class Page:
 
 
 def titled(name: str) -> str:
-    """A name of a ruleset as a heading."""
+    """Return a name from a ruleset as a heading."""
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 
 def joined(words: Sequence[Inline]) -> Iterator[Inline]:
-    """Several things in a sentence: `a, b and c`."""
+    """Join words as an enumeration: `a, b and c`."""
     for place, each in enumerate(words):
         if place:
             yield " and " if place == len(words) - 1 else ", "

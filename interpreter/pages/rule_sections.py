@@ -1,4 +1,4 @@
-"""One rule, trigger or standing rule as a section of a book: what it says in words, then its text."""
+"""Section of a rulebook about a rule, trigger or standing rule: its summary and statements, then its source."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _IDS = {"rules": "rule", "tables": "table", "triggers": "trigger", "standing": "
 
 
 class Teller:
-    """Tells the rules of one ruleset."""
+    """Writer of sections about the rules of one ruleset."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset, self.model = ruleset, ruleset.model
@@ -61,7 +61,7 @@ class Teller:
         return Link(f"{_IDS[topic.section]}-{topic.name}", titled(topic.name).lower())
 
     def reference(self, section: str, name: str) -> Inline:
-        """A name, which leads to its section where it has one."""
+        """Return a name, linked to its section if it has one."""
         if section not in _IDS or name not in getattr(self.model, section):
             return titled(name)
         return Link(f"{_IDS[section]}-{name}", titled(name))
@@ -73,13 +73,13 @@ class Teller:
         return (Code(_text(tree.span)),)
 
     def guard(self, entry: Entry) -> Words:
-        """The conditions under which a layer answers."""
+        """Return the conditions under which a layer applies."""
         texts = [*entry.guards, entry.get("when")]
-        found: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
-        return tuple(joined(found))
+        conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
+        return tuple(joined(conditions))
 
     def template(self, phrases: dict[str, Phrase] | None) -> Words:
-        """Return the text of a log template, with gaps; nothing if it is empty."""
+        """Return the text of a log template with placeholders; an empty tuple if it is empty."""
         phrase = next(iter((phrases or {}).values()), None)
         if phrase is None or not phrase.parts:
             return ()
@@ -93,15 +93,15 @@ class Teller:
 
     def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
         own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))
-        found = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
-        return [Quoted(each.id, each.text, each.reading) for each in found]
+        statements = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
+        return [Quoted(each.id, each.text, each.reading) for each in statements]
 
     def statements(self, ids: Iterable[str]) -> list[Block]:
         quoted = self._quoted(ids)
         return [Statements(tuple(quoted))] if quoted else []
 
     def folded_statements(self, ids: Iterable[str]) -> list[Block]:
-        """Statements that only repeat what is shown beside them."""
+        """Return statements as collapsed content, since the page shows the same facts beside them."""
         quoted = self._quoted(ids)
         many = (
             f"{len(quoted)} statement{'' if len(quoted) == 1 else 's'} of the rulebook{'' if len(quoted) == 1 else 's'}"
@@ -111,7 +111,7 @@ class Teller:
     # --- sections
 
     def told(self, topic: Topic) -> Section:
-        """A topic as a section."""
+        """Return the section of a topic."""
         match topic.section:
             case "rules":
                 blocks = self._rule(topic.name)
@@ -152,7 +152,7 @@ class Teller:
         return Paragraph((Strong(f"{title}{part}"), how, *((" where ", *guard) if guard else ()), ":"), "layer")
 
     def _lines(self, layer: RuleLayer, seen: set[str]) -> Iterator[Block]:
-        """The conditions of a verdict, each with what it carries out."""
+        """Yield the conditions of a verdict, each with the statements that it implements."""
         if layer.form != "permits" or not isinstance(layer.body, tuple):
             return
         pairs: list[tuple[Words, Words]] = []
@@ -168,7 +168,7 @@ class Teller:
 
     def _asks(self, body: object) -> Iterator[Block]:
         for ask in (node for node in descendants(body) if isinstance(node, core.Ask)):
-            often = ", as often as it is wanted" if ask.repeatedly else ""
+            often = ", as often as they like" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
             who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
             if ask.at_once is not None:
@@ -223,26 +223,28 @@ class Teller:
         yield from self.statements(standing.cites)
         yield from self._asks(self.model.blocks[standing.procedure].body)
 
-    # --- what else belongs to it
+    # --- related parts and source
 
     def _uses(self, topic: Topic) -> Iterator[Block]:
-        """Describe the events, listeners, chances and callees of a rule."""
+        """Yield links to what a rule uses: log texts, triggers, random streams, tables, other rules and settings."""
         nodes = list(nodes_of(self.model, topic))
         events = dict.fromkeys(node.event for node in nodes if isinstance(node, core.Notes))
-        told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
+        texts = [
+            (event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events
+        ]
         pairs: list[tuple[Words, Words]] = []
-        if spoken := [part for _, words_ in told if words_ for part in (*words_, " ")]:
-            pairs.append((("it is told",), tuple(spoken[:-1])))
+        if spoken := [part for _, words_ in texts if words_ for part in (*words_, " ")]:
+            pairs.append((("log text",), tuple(spoken[:-1])))
         heard = [each.name for each in self.model.triggers.values() if each.event in events and each.name != topic.name]
-        for what, links in (
-            ("may set off", [self.link(Topic("triggers", each)) for each in heard]),
-            ("by chance", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
+        for label, links in (
+            ("may trigger", [self.link(Topic("triggers", each)) for each in heard]),
+            ("random", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
             ("tables", [self.reference("tables", name) for name in _named(nodes, core.TableCell, "table")]),
-            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, core.CallRule, "rule")]),
+            ("calls", [self.link(Topic("rules", name)) for name in _named(nodes, core.CallRule, "rule")]),
             ("depends on", [self._setting(name) for name in _named(nodes, core.SettingValue, "name")]),
         ):
             if links:
-                pairs.append(((what,), tuple(joined(links))))
+                pairs.append(((label,), tuple(joined(links))))
         if pairs:
             yield Facts(tuple(pairs))
 
@@ -252,7 +254,7 @@ class Teller:
         return Link("settings", titled(name).lower())
 
     def _texts(self, topic: Topic, *, unfolded: bool) -> Iterator[Block]:
-        """The rule as it is written, each layer with its place."""
+        """Yield the source of a rule, each layer with its position."""
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         if topic.section == "rules":
             entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
@@ -263,11 +265,11 @@ class Teller:
             if len(entries) > 1:
                 blocks.append(Paragraph((place,)))
             blocks += [Source(text, links) for text in _written(topic.section, entry)]
-        yield Folded(("the rule itself, ", *joined(places)), tuple(blocks), unfolded)
+        yield Folded(("source, ", *joined(places)), tuple(blocks), unfolded)
 
 
 def _written(section: str, entry: Entry) -> Iterator[str]:
-    """The texts of an entry: of a trigger those of its cases."""
+    """Yield the source of an entry; for a trigger, that of each case."""
     if section == "rules":
         yield written(section, entry)
         return
@@ -292,7 +294,7 @@ def _text(span: Span) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A remark as a sentence."""
+    """Return a remark as a sentence, with a capital letter and a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
 
@@ -302,5 +304,5 @@ def _chances(nodes: Iterable[object]) -> Iterator[str]:
 
 
 def _named(nodes: Iterable[object], of: type, attribute: str) -> list[str]:
-    """Return the names in nodes of a sort, each once."""
+    """Return the distinct names in the nodes of a class."""
     return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

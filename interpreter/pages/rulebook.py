@@ -1,7 +1,7 @@
-"""A composed ruleset read back as a book: what the box holds, how a round goes, every rule in the order of play.
+"""Rulebook of a composed ruleset: components, the course of a round, and every rule in the order of play.
 
-In goes a ruleset, with how many play and the settings where these are known; out comes a :class:`Page`. All words of
-the game are the ruleset's own: titles, ``about``, ``says``, names and the statements that are cited.
+The input is a ruleset, optionally with the number of players and the settings; the result is a :class:`Page`. All words
+about the game come from the ruleset: titles, ``about``, ``says``, names and cited statements.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING
 
+from interpreter.base.plurals import counted
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -47,15 +48,15 @@ if TYPE_CHECKING:
 __all__ = ["rulebook_of"]
 
 SET_UPS = 4
-"""So many set-ups by other seeds are looked at to see what chance has no part in."""
+"""Number of seeds whose set-ups are compared, to find out whether the set-up is random."""
 _WIDE = 14
-"""A table of one key with more cells than these stands upright."""
+"""Most cells of a table with one key that is printed as a row; larger ones are printed as a column."""
 
 
 def rulebook_of(ruleset: Ruleset, players: int | None = None, settings: dict[str, Value] | None = None) -> Page:
-    """The book of a ruleset. ``players``: how many play, whose columns of tables are then marked.
+    """Return the rulebook of a ruleset. If ``players`` is given, the table columns for that number are marked.
 
-    ``settings`` are those of a game, as :meth:`Ruleset.settings` gives them.
+    ``settings`` are those of a game, as :meth:`Ruleset.settings` returns them.
     """
     return _Book(ruleset, players, settings or default_settings(ruleset.model)).page()
 
@@ -90,9 +91,9 @@ class _Book:
         for file, text in self.composition.provenance.items():
             yield Paragraph((Strong(f"{file}: "), text), "note")
         how = (
-            "How to read this book: each rule says what it is about, and then the sentences of the rulebooks that it "
-            "follows, with their numbers. What stands in a box behind a triangle is the rule itself, as it is played. "
-            "Where files lie over each other, the general rule comes first and then what changes it."
+            "How to read this book: each rule begins with a summary and the rulebook sentences that it follows, with "
+            "their numbers. The box behind a triangle has the source of the rule. If several files define a rule, "
+            "the general rule comes first, then the files that change it."
         )
         yield Paragraph((how,), "aside")
 
@@ -100,21 +101,21 @@ class _Book:
         allowed = self.ruleset.players
         many = f"{allowed} players"
         if self.players is not None:
-            yield f"This book is for a game of {self.players}; the game is for {many}."
+            yield f"This book is for {counted(self.players, 'player')}; the game is for {many}."
             return
         yield f"For {many}"
         yield f" ({allowed.otherwise})." if allowed.otherwise else "."
         for number, overlay in allowed.overlays:
             if overlay not in self.ruleset.overlays:
                 reason = f": {allowed.because}" if allowed.because else ""
-                yield f" A game of {number} takes in "
+                yield f" A game of {number} includes "
                 yield Code(overlay)
-                yield f", which has a book of its own{reason}."
+                yield f", which has its own book{reason}."
 
-    # --- what the box holds
+    # --- components
 
     def _box(self) -> Iterator[Section]:
-        yield Section("components", "What the box holds", tuple(self._components()))
+        yield Section("components", "Components", tuple(self._components()))
         yield Section("map", "The board", tuple(self._map()))
 
     def _printed(self) -> Iterator[Section]:
@@ -145,7 +146,7 @@ class _Book:
             if kind.totals is None and kind.name not in self.model.interpretations
         ]
         if kinds:
-            yield Grid(("kinds", "which are"), tuple(kinds))
+            yield Grid(("kind", "members"), tuple(kinds))
         yield from self.teller.folded_statements(cites)
 
     def _cards(self, kind: str) -> Section:
@@ -207,24 +208,24 @@ class _Book:
         yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
 
     def _cites_of_files(self, kind: str) -> list[str]:
-        """The statements that files of a kind cite at their heads."""
+        """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
         return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
 
     def _picture(self) -> Picture:
-        """The board before the set-up; or after it, where the settings decide all that is then to be seen."""
+        """Return the board after the set-up if it is the same for several seeds, else before it."""
         from interpreter.drawing.picture import picture_of
 
         if self.settings:
-            begun = (Game.begin(self._unplayed.table, seed, None) for seed in range(SET_UPS))
-            first, *others = (picture_of(game) for game in begun)
+            games = (Game.begin(self._unplayed.table, seed, None) for seed in range(SET_UPS))
+            first, *others = (picture_of(game) for game in games)
             if all(other == first for other in others):
                 return first
         return picture_of(self._unplayed)
 
     @cached_property
     def _unplayed(self) -> Game:
-        """A game before its set-up."""
+        """Game before its set-up."""
         players = self.players or self.ruleset.players.usual
         ruleset = self.ruleset.for_players(players)
         settings = {**default_settings(ruleset.model), **self.settings}
@@ -279,7 +280,7 @@ class _Book:
         return {node.table for node in nodes_of(self.model, topic) if isinstance(node, core.TableCell)}
 
     def _grid(self, table: Table) -> Grid:
-        """A table with all keys but the last in rows, those of the last in columns."""
+        """Return a table with the values of its last key as columns and those of the others as rows."""
         *rows_by, last = table.axes
         shown = [[self.ruleset.names.text(value, type_) for value in axis] for axis, type_ in
             zip(table.axes, table.key_types, strict=True)]  # fmt: skip
@@ -330,10 +331,11 @@ class _Book:
         common = [group for group in groups if group.owner == "" and isinstance(group.type, HolderType)]
         values = [group for group in groups if group.owner == "" and not isinstance(group.type, HolderType)]
         blocks: list[Block] = []
-        for title, chosen in (("Each player has", seats), ("On the table", common), ("What is kept track of", values)):
+        for title, chosen in (("Each player has", seats), ("On the table", common), ("State", values)):
             if chosen:
                 blocks.append(Paragraph((Strong(title),)))
-                blocks.append(_full(Grid(("", "holds", "at first", "seen by", ""), tuple(map(self._holder, chosen)))))
+                columns = ("", "holds", "initially", "visible to", "")
+                blocks.append(_full(Grid(columns, tuple(map(self._holder, chosen)))))
         cites = [id for group in groups for entry in self._entries(group) for id in self.teller.cites_of(entry)]
         blocks.extend(self.teller.folded_statements(cites))
         roles = list(self.model.roles.values())
@@ -342,9 +344,9 @@ class _Book:
             rows = tuple(
                 ((titled(role.name),), ("yes" if role.counts else "no",), (sizes[role.name],)) for role in roles
             )
-            blocks.append(Paragraph((Strong("Who sits at the table"),)))
+            blocks.append(Paragraph((Strong("Roles"),)))
             blocks.append(Grid(("role", "counts as a player", "seats"), rows))
-        yield Section("holders", "Where things lie", tuple(blocks))
+        yield Section("holders", "Areas and state", tuple(blocks))
         yield Section("settings", "Settings", tuple(self._settings()))
 
     def _entries(self, group: Group) -> list[Entry]:
@@ -387,7 +389,7 @@ class _Book:
             shown = self.ruleset.names.text(value, setting.type) if value is not None else "left to the game"
             words: list[Inline] = [setting.about or "", ". " if setting.about else "", "Here: ", Strong(shown), "."]
             if setting.check:
-                words += [" What is allowed: ", self.teller.link(Topic("rules", setting.check)), "."]
+                words += [" Allowed values: ", self.teller.link(Topic("rules", setting.check)), "."]
             pairs.append(((titled(setting.name),), tuple(words)))
             for entry in self.composition.layers("settings", setting.name):
                 cites.extend(self.teller.cites_of(entry))
@@ -409,13 +411,13 @@ class _Book:
         last = (Paragraph(("The game ends in ", *joined(ends), ".")),) if ends else ()
         moments: list[Block] = []
         if self.model.standing:
-            when = " is looked at before each decision and at the end of each turn and phase."
-            moments.append(Paragraph((Link("chapter-standing", "What always holds"), when)))
+            when = " apply before each decision and at the end of each turn and phase."
+            moments.append(Paragraph((Link("chapter-standing", "Standing rules"), when)))
         if self.model.triggers:
-            when = " happens right after what sets it off."
-            moments.append(Paragraph((Link("chapter-triggers", "What follows at once"), when)))
+            when = " apply right after their events."
+            moments.append(Paragraph((Link("chapter-triggers", "Triggers"), when)))
         rounds = (Paragraph(("Each round goes through these phases:",)), Listing(items, numbered=True))
-        yield Section("round", "How a round goes", (*first, *rounds, *moments, *last))
+        yield Section("round", "Course of a round", (*first, *rounds, *moments, *last))
 
     @property
     def _setup_title(self) -> str:
@@ -443,8 +445,8 @@ class _Book:
             yield self._chapter("setup", self._setup_title, self.places[self.model.setup])
         for number, phase in enumerate(self.model.phases, 1):
             yield self._chapter(phase, f"Phase {number}: {self._phase(phase)}", self.places[phase])
-        yield self._chapter("triggers", "What follows at once", self.places["triggers"])
-        yield self._chapter("standing", "What always holds", self.places["standing"])
+        yield self._chapter("triggers", "Triggers", self.places["triggers"])
+        yield self._chapter("standing", "Standing rules", self.places["standing"])
 
     def _chapter(self, name: str, title: str, topics: Iterable[Topic]) -> Section:
         return Section(f"chapter-{name}", title, tuple(map(self.teller.told, topics)))
@@ -454,21 +456,19 @@ class _Book:
         if self.model.ranking:
             keys = tuple((*self.teller.code(key), " – the most first") for key in self.model.ranking)
             blocks += [Paragraph(("Seats are ranked by these, one after the other:",)), Listing(keys, numbered=True)]
-            blocks.append(Paragraph(("Who is equal in all of them shares the place.",)))
+            blocks.append(Paragraph(("Seats that are equal in all of them share the place.",)))
         blocks += self.teller.statements(self.model.ranking_cites)
         blocks += map(self.teller.told, self.places["result"])
-        yield Section("result", "Who wins", tuple(blocks))
+        yield Section("result", "Result", tuple(blocks))
         others = self._chapter("others", "Further rules", self.places["others"])
         if others.blocks:
-            what = (
-                "What no rule above calls: it checks settings, orders cards, is shown on boards, or is not needed here."
-            )
-            yield replace(others, blocks=(Paragraph((what,)), *others.blocks))
+            lead = "Rules that no rule above calls: they check settings, order cards, serve boards, or are unused here."
+            yield replace(others, blocks=(Paragraph((lead,)), *others.blocks))
 
-    # --- doubts, files
+    # --- interpretations and files
 
     def _doubts(self) -> Iterator[Section]:
-        yield Section("interpretations", "How doubts are read", tuple(map(self._doubt, self.model.interpretations)))
+        yield Section("interpretations", "Interpretations", tuple(map(self._doubt, self.model.interpretations)))
 
     def _doubt(self, name: str) -> Section:
         doubt = self.model.interpretations[name]
@@ -497,7 +497,7 @@ class _Book:
             for each in documents
         )
         lead = Paragraph(("Each of these files is a layer over those before it:",))
-        layers = Section("layers", "What covers what", tuple(self._layers()))
+        layers = Section("layers", "Overrides", tuple(self._layers()))
         index = Section("names", "All rules by name", (Paragraph(tuple(self._index())),))
         colophon = Paragraph(
             ("Written by regelwerk from the files of ", Code(self.ruleset.id),
@@ -506,11 +506,11 @@ class _Book:
         grid = Grid(("title", "kind", "id", "file"), rows)
         parts = tuple(section for section in (layers, index) if section.blocks)
         remarks = tuple(
-            Folded((f"what {each.file.name} says of itself",), tuple(Paragraph((text,)) for text in texts))
+            Folded((f"comment at the top of {each.file.name}",), tuple(Paragraph((text,)) for text in texts))
             for each in documents
             if (texts := _remarks(each.file.text))
         )
-        yield Section("files", "Where all this stands", (lead, grid, *remarks, colophon, *parts))
+        yield Section("files", "Source files", (lead, grid, *remarks, colophon, *parts))
 
     def _layers(self) -> Iterator[Block]:
         rows: list[tuple[Words, ...]] = []
@@ -522,14 +522,14 @@ class _Book:
                 head: Words = (self.teller.reference(section, name),)
                 for entry in covering:
                     assert entry.covers is not None
-                    how, what, _ = entry.covers
+                    how, target, _ = entry.covers
                     place = f"{entry.span.file.name}:{entry.span.line}"
                     rows.append(
-                        (head, (f"{how} ", Code(what)), (Code(entry.file),), self.teller.guard(entry), (Code(place),))
+                        (head, (f"{how} ", Code(target)), (Code(entry.file),), self.teller.guard(entry), (Code(place),))
                     )
                     head = ("",)
         if rows:
-            yield Grid(("", "what it covers", "from", "where", "place"), tuple(rows))
+            yield Grid(("", "overrides", "from", "condition", "place"), tuple(rows))
 
     def _index(self) -> Iterator[Inline]:
         names = sorted(topic.name for topics in self.places.values() for topic in topics if topic.section == "rules")
@@ -542,14 +542,14 @@ class _Book:
 
 
 def _full(grid: Grid) -> Grid:
-    """A table without the columns in which nothing stands."""
+    """Return a table without its empty columns."""
     used = [place for place in range(len(grid.columns)) if any(row[place] not in ((), ("",)) for row in grid.rows)]
     rows = tuple(tuple(row[place] for place in used) for row in grid.rows)
     return replace(grid, columns=tuple(grid.columns[place] for place in used), rows=rows)
 
 
 def _remarks(text: str) -> list[str]:
-    """The paragraphs of the comment with which a file opens."""
+    """Return the paragraphs of the comment at the top of a file."""
     lines = list(takewhile(lambda line: line.startswith("#"), text.splitlines()))
     said = [line.lstrip("# ").rstrip() for line in lines if "yaml-language-server:" not in line]
     return [" ".join(group) for some, group in groupby(said, bool) if some]

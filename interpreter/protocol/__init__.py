@@ -1,1 +1,1 @@
-"""A ruleset for other programs: requests and answers as lines of JSON."""
+"""Engine protocol for other programs: requests and answers as lines of JSON."""

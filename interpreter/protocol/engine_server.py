@@ -1,7 +1,7 @@
-"""The engine of the line protocol: one request a line in, one answer a line out (JSON-RPC 2.0).
+"""Engine of the line protocol: JSON-RPC 2.0, one request and one answer a line.
 
-``docs/engine.md`` and ``schemas/protocol/engine.schema.json`` describe the messages. Errors are values: whatever comes
-in, :meth:`Engine.answer` gives a line, or none for a notification.
+``docs/engine.md`` and ``schemas/protocol/engine.schema.json`` describe the messages. Errors are values: for any input,
+:meth:`Engine.answer` returns a line, or None for a notification.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from interpreter.explain.legality import conditions_of
 __all__ = ["METHODS", "PROTOCOL", "Engine", "serve"]
 
 PROTOCOL = 1
-"""The version of the protocol."""
+"""Version of the protocol."""
 MOST_GAMES = 1_000
 MOST_CHARACTERS = 16 * 1024 * 1024
-"""A line that is longer is refused."""
+"""Longer lines are refused."""
 MOST_OPTIONS = 10_000
 
 PARSE, REQUEST, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 ILLEGAL, FAILED, NO_GAME = 1, 2, 3
-"""Codes of errors: a choice that is not legal, a rule that fails, a game that does not exist."""
+"""Error codes: an illegal choice, a rule that fails, an unknown game."""
 
 
 class Refused(Exception):
-    """A request that cannot be met: the code, what is wrong, and more about it."""
+    """An invalid request: error code, message, and further data."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Json] | None = None) -> None:
         super().__init__(message)
@@ -50,18 +50,18 @@ class Refused(Exception):
 
 
 class _Params:
-    """The parameters of a request, each taken out once; what is left at the end is too much."""
+    """Parameters of a request. Each is taken once; any left at the end are unknown."""
 
-    def __init__(self, given: object) -> None:
-        if given is None:
-            given = {}
-        if not isinstance(given, dict):
+    def __init__(self, params: object) -> None:
+        if params is None:
+            params = {}
+        if not isinstance(params, dict):
             raise Refused(PARAMS, "params: want an object")
-        self.left: dict[str, Json] = dict(given)
+        self.left: dict[str, Json] = dict(params)
         self.known: list[str] = []
 
     def take(self, name: str, want: str, kind: type | tuple[type, ...], default: object = ...) -> Value:
-        """A parameter of some JSON type; without a default it must be there. ``null`` is like nothing."""
+        """Take a parameter of a JSON type. It is required unless a default is passed; ``null`` counts as missing."""
         self.known.append(name)
         value = self.left.pop(name, None)
         if value is None:
@@ -80,7 +80,7 @@ class _Params:
 
     def finish(self) -> None:
         for name in self.left:
-            raise Refused(PARAMS, f"there is no parameter `{name[:60]}`{did_you_mean(name, self.known)}")
+            raise Refused(PARAMS, f"unknown parameter `{name[:60]}`{did_you_mean(name, self.known)}")
 
 
 def _short(value: object) -> str:
@@ -89,17 +89,17 @@ def _short(value: object) -> str:
 
 
 class Engine:
-    """Games of one ruleset, for one program that asks."""
+    """Games of one ruleset, for one client."""
 
     def __init__(self, ruleset: Ruleset, version: str = "") -> None:
         self.ruleset, self.program = ruleset, version
         self.games: dict[int, Game] = {}
         self.is_over = False
-        """Whether the program has said `quit`."""
+        """Whether the client has sent `quit`."""
         self._last = 0
 
     def answer(self, line: str) -> str | None:
-        """The answer to a line; none where the request has no id."""
+        """Return the answer to a line; None if the request has no id."""
         number: Json = None
         try:
             request = _parsed(line)
@@ -121,7 +121,7 @@ class Engine:
         handler = METHODS.get(method)
         if handler is None:
             hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
-            raise Refused(METHOD, f"no method is called `{method[:60]}`{hint}")
+            raise Refused(METHOD, f"unknown method `{method[:60]}`{hint}")
         params = _Params(request.get("params"))
         try:
             return handler(self, params)
@@ -146,31 +146,31 @@ class Engine:
         number = params.number("game")
         game = self.games.get(number)
         if game is None:
-            raise Refused(NO_GAME, f"there is no game {number}")
+            raise Refused(NO_GAME, f"unknown game {number}")
         return number, game
 
     def _kept(self, game: Game) -> dict[str, Json]:
         if len(self.games) >= MOST_GAMES:
-            raise Refused(PARAMS, f"there are {MOST_GAMES} games; `close` some first")
+            raise Refused(PARAMS, f"too many games: {MOST_GAMES}; `close` some first")
         self._last += 1
         self.games[self._last] = game
         return self._status(self._last, game)
 
     def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Json]:
-        found: dict[str, Json] = {"game": number, "over": game.is_over}
-        told = asked(game.table, game.state, player)
+        status: dict[str, Json] = {"game": number, "over": game.is_over}
+        question = asked(game.table, game.state, player)
         for name in ("decision", "actor", "actors", "context"):
-            found[name] = told[name]
-        found["choices"] = len(game.choices)
+            status[name] = question[name]
+        status["choices"] = len(game.choices)
         result = game.result if game.is_over else None
         if result is not None:
             names = self.ruleset.model.key_names
-            found["result"] = {
+            status["result"] = {
                 "places": list(result.places),
                 "winners": result.winners,
                 "keys": [dict(zip(names, keys, strict=True)) for keys in result.keys],
             }
-        return found
+        return status
 
     def _player(self, game: Game, params: _Params, name: str = "player") -> int | None:
         seats = len(game.machine.constants.seats)
@@ -234,7 +234,7 @@ class Engine:
         if index is not None:
             listed = list(islice(self._decision(game, by).options, index, index + 1))
             if not listed:
-                raise Refused(ILLEGAL, f"there is no option {index}")
+                raise Refused(ILLEGAL, f"unknown option {index}")
             choice = listed[0].as_dict()
         game.apply(choice, by=by)
         return self._status(number, game)
@@ -272,7 +272,7 @@ class Engine:
         return {"save": game.to_json()}
 
     def load(self, params: _Params) -> dict[str, Json]:
-        text = params.take("save", "what `save` gave", str)
+        text = params.take("save", "the result of `save`", str)
         params.finish()
         return self._kept(self.ruleset.load_game(text))
 
@@ -280,7 +280,7 @@ class Engine:
         _, game = self._game(params)
         choice = params.take("choice", "an object with `do`", dict)
         params.finish()
-        found = conditions_of(game, choice)
+        conditions = conditions_of(game, choice)
         return {
             "legal": game.accepts(choice),
             "conditions": [
@@ -292,7 +292,7 @@ class Engine:
                     "place": each.place,
                     "cites": {quote.id: quote.text for quote in each.cites},
                 }
-                for each in found
+                for each in conditions
             ],
         }
 
@@ -324,23 +324,23 @@ METHODS: dict[str, Callable[[Engine, _Params], dict[str, Json]]] = {
         *(Engine.undo, Engine.clone, Engine.save, Engine.load, Engine.explain, Engine.hint, Engine.close, Engine.quit),
     )
 }
-"""What can be asked for, by name."""
+"""Methods by name."""
 
 
 def _parsed(line: str) -> dict[str, Json]:
     if len(line) > MOST_CHARACTERS:
-        raise Refused(PARSE, f"a line of more than {MOST_CHARACTERS:,} characters")
+        raise Refused(PARSE, f"line too long: more than {MOST_CHARACTERS:,} characters")
     try:
         request = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Refused(PARSE, f"this is no JSON: {error}") from None
+        raise Refused(PARSE, f"not valid JSON: {error}") from None
     if not isinstance(request, dict):
         raise Refused(REQUEST, "want an object with `id`, `method` and `params`")
     return request
 
 
 def _no_number(word: str) -> Json:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _line(message: Mapping[str, Json]) -> str:
@@ -360,7 +360,7 @@ def _said(line: Line) -> dict[str, Json]:
 
 
 def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = "") -> None:
-    """Answers requests until there are none, or until one says `quit`. ``version`` is that of the program."""
+    """Answer requests until the input ends or `quit` is sent. ``version`` is that of Regelwerk."""
     engine = Engine(ruleset, version)
     while not engine.is_over and (line := requests.readline(MOST_CHARACTERS + 2)):
         if not line.strip():

@@ -1,1 +1,1 @@
-"""The table in a browser: a server for games of any ruleset. Modules are imported one by one."""
+"""Web server for games of any ruleset in the browser. Modules are imported one by one."""

@@ -1,8 +1,7 @@
-"""What takes its time, in processes of their own, so that no table waits: bots that search, bots that are programs, and
-accounts of lines.
+"""Slow work in worker processes, so that no table waits: searching bots, bots that are programs, explanations of lines.
 
-Values and results are pickled. Programs have a process of their own, which keeps each program and its game from choice
-to choice: one that is late holds up other programs alone.
+Arguments and results are pickled. Programs share a separate process, which keeps each program and its game between
+choices: a slow program delays only other programs.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _pools: dict[str, ProcessPoolExecutor] = {}
 
 
 async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking") -> T:
-    """What a function gives for these values, worked out in the process of a pool."""
+    """Call a function in the worker process of a pool and return its result."""
     if pool not in _pools:
         from multiprocessing import get_context
 
@@ -37,7 +36,7 @@ async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking"
 
 
 def close_apart() -> None:
-    """Ends these processes."""
+    """Stop the worker processes."""
     while _pools:
         _, pool = _pools.popitem()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -46,12 +45,12 @@ def close_apart() -> None:
 
 
 def bare(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A choice as it is kept, without the digest of what it led to."""
+    """Return a saved choice without the digest of the state after it."""
     return {name: value for name, value in line.items() if name != "digest"}
 
 
 def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
-    """The game where a seat is asked, and the decision: where several choose at once, it stands at that seat's."""
+    """Return the game and the decision of a seat; if several seats choose at once, a game turned to that seat."""
     decision = game.decision_of(seat)
     if decision is None or decision is game.decision:
         return game, decision
@@ -60,7 +59,7 @@ def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
 
 
 def chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
-    """What a bot chooses in a kept game."""
+    """Return the choice of a bot in a saved game."""
     players = log.header["players"]
     ruleset = ruleset_of(log, source)
     game, decision = asking(play_again(ruleset, log), seat)
@@ -74,7 +73,8 @@ _programs: dict[tuple[str, int, str], tuple[Bot, Game, tuple[Mapping[str, Any], 
 
 
 def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
-    """What a program chooses at a table. It runs on between its choices, and is told what has happened since."""
+    """Return the choice of a program at a table. The program keeps running between its choices, and its game is
+    updated."""
     players = log.header["players"]
     bot, game, made = _programs.get((table, seat, spec), (None, None, ()))
     if bot is None:

@@ -1,7 +1,7 @@
-"""Tables on disk: an SQLite file in which every choice stands before it is acknowledged.
+"""Archive of tables: an SQLite file that stores every choice before it is acknowledged.
 
-A table is a header (what a kept game's first line holds), seats and spectators with their tokens, and numbered choices.
-Writes go through one thread, which commits together all that waits: a commit is on the disk when the write is done.
+A table has a header (the first line of a saved game), tokens for seats and spectators, and numbered choices. One thread
+does all writes and commits waiting ones together; a write is durable when it returns.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Write = Callable[[sqlite3.Connection], object]
 
 
 class StoreError(Exception):
-    """Something could not be written: the disk is full, or the file cannot be used. Says why."""
+    """The file cannot be opened or written; the text gives the reason."""
 
 
 @dataclass
 class SeatRow:
-    """A seat: ``kind`` is ``person``, ``bot`` or ``open``; ``bot`` names the bot that plays it or would."""
+    """A seat. ``kind`` is ``person``, ``bot`` or ``open``; ``bot`` names its bot, also while another kind is set."""
 
     token: str
     kind: str
@@ -55,7 +55,7 @@ class SeatRow:
 
 @dataclass
 class Kept:
-    """A table as it is kept."""
+    """A table in the archive."""
 
     id: str
     header: dict[str, Any]
@@ -69,7 +69,7 @@ class Kept:
 
 
 class Store:
-    """The file of all tables. Raises :class:`StoreError` where it cannot be opened."""
+    """Database of all tables. Raises :class:`StoreError` if the file cannot be opened."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = str(path)
@@ -87,17 +87,17 @@ class Store:
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
         connection.executescript(_SCHEMA)
-        found = connection.execute("select version from about").fetchone()
-        if found is None:
+        row = connection.execute("select version from about").fetchone()
+        if row is None:
             connection.execute("insert into about values (?)", (VERSION,))
-        elif found[0] != VERSION:
-            raise StoreError(f"{self.path} holds tables of version {found[0]}, want {VERSION}")
+        elif row[0] != VERSION:
+            raise StoreError(f"{self.path}: got version {row[0]}, want {VERSION}")
         return connection
 
     # --- writing
 
     async def write(self, change: Write) -> None:
-        """Makes a change and waits until it is on the disk. Raises :class:`StoreError`; then nothing has changed."""
+        """Make a change durable. Raises :class:`StoreError`, and then leaves the file unchanged."""
         done: Future[None] = Future()
         self._waiting.put((change, done))
         await asyncio.wrap_future(done)
@@ -117,8 +117,7 @@ class Store:
             self._commit(batch)
 
     def _commit(self, batch: list[tuple[Write, Future[None]]]) -> None:
-        """All changes of a batch at once; where that fails each alone, so that one that cannot be made holds back no
-        other."""
+        """Commit all changes of a batch at once. If this fails, commit each alone, so that only invalid ones fail."""
         try:
             self._transaction([change for change, _ in batch])
         except (sqlite3.Error, StoreError) as error:
@@ -144,13 +143,13 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Writes what waits and closes the file."""
+        """Finish waiting writes and close the file."""
         self._waiting.put(None)
         self._thread.join()
         self._connection.close()
 
     async def add(self, table: Kept) -> None:
-        """A new table with its seats and choices."""
+        """Add a table with its seats and choices."""
 
         def change(connection: sqlite3.Connection) -> None:
             now = time.time()
@@ -170,15 +169,15 @@ class Store:
         await self.write(change)
 
     async def append(self, id: str, number: int, line: dict[str, Any]) -> None:
-        """The choice with this number, from 0."""
+        """Add the choice with this number, from 0."""
         await self.write(lambda c: c.execute("insert into choices values (?, ?, ?)", (id, number, _line(line))))
 
     async def cut(self, id: str, number: int) -> None:
-        """Only so many choices stay."""
+        """Delete the choices from ``number`` on."""
         await self.write(lambda c: c.execute("delete from choices where game = ? and number >= ?", (id, number)))
 
     async def seat(self, id: str, number: int, seat: SeatRow) -> None:
-        """Who has a seat now."""
+        """Update a seat."""
         values = (seat.token, seat.kind, seat.bot, seat.name, id, number)
         await self.write(
             lambda c: c.execute(
@@ -189,20 +188,20 @@ class Store:
     async def remove(self, id: str) -> None:
         await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
 
-    # --- reading, when the server begins
+    # --- reading at start-up
 
     def tables(self) -> list[Kept]:
-        """All tables, the oldest first."""
+        """Return all tables, the oldest first."""
         connection = self._connection
-        found = {
+        tables = {
             row[0]: Kept(row[0], json.loads(row[1]), row[2], row[3], row[4], bool(row[5]), [], [], row[6])
             for row in connection.execute("select * from tables order by created")
         }
         for game, _, *seat in connection.execute("select * from seats order by game, seat"):
-            found[game].seats.append(SeatRow(*seat))
+            tables[game].seats.append(SeatRow(*seat))
         for game, _, line in connection.execute("select * from choices order by game, number"):
-            found[game].choices.append(json.loads(line))
-        return list(found.values())
+            tables[game].choices.append(json.loads(line))
+        return list(tables.values())
 
 
 def _line(line: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
-"""A table for a family that says nothing of one: its graph, its seats, its boards, and what lies between the seats.
+"""Default panels for a family that declares none: graph, seats, boards and common areas.
 
-What is worked out here is a list of panels as a family would write them, checked like these.
+The result is a list of panels as a family would write them, checked in the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["panels_of"]
 
 @lru_cache(maxsize=64)
 def panels_of(model: Model) -> tuple[Panel, ...]:
-    """The panels of a ruleset's table: those that the family wrote, or derived ones."""
+    """Return the panels of a ruleset's table: those that the family declares, else derived ones."""
     return tuple(model.panels or _derived(model))
 
 
@@ -58,12 +58,12 @@ _HOLDERS = ("zone", "piles", "pool", "track")
 
 
 def _is_closed(group: Group) -> bool:
-    """Whether nobody sees more of it than how much there is."""
+    """Return whether only the number of cards is public, so that a panel would show nothing more."""
     return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.word in ("zone", "piles")
 
 
 def _own(model: Model) -> Iterator[Panel]:
-    """The cards that a seat holds in its hand."""
+    """Yield panels for the hidden cards of a seat, its hand."""
     for group in _groups(model, "seat"):
         if group.type.word in ("zone", "piles") and group.seen == "owner":
             frame = Frame()
@@ -75,7 +75,7 @@ def _own(model: Model) -> Iterator[Panel]:
 
 
 def _common(model: Model) -> Iterator[Panel]:
-    """What lies between the seats. Of what everything begins in, as a box, nothing is told."""
+    """Yield panels for areas that no seat owns, except those where all pieces start, such as a box."""
     for group in _groups(model, ""):
         form = group.type.word
         node = _read(model, group.name)
@@ -91,7 +91,7 @@ def _common(model: Model) -> Iterator[Panel]:
 
 
 def _seats(model: Model) -> Panel:
-    """A row for each seat, with what it has."""
+    """Return a panel with a row for each seat and its possessions."""
     rows, _ = _checked(model, "seats", Frame())
     frame = Frame()
     frame.add("me", SEAT)
@@ -119,11 +119,11 @@ def _read(model: Model, name: str) -> Expression | None:
 
 def _checked(model: Model, text: str, frame: Frame) -> tuple[Expression | None, int]:
     tree, wrong = parse_expression(Typed(SourceFile("expression", text)))
-    found: list[Diagnostic] = list(wrong)
+    problems: list[Diagnostic] = list(wrong)
     if tree is None:
         return None, frame.size
-    node = Expressions(model, model.signatures, frame, found.append).value(tree, maybe=True)
-    return (None if found else node), frame.size
+    node = Expressions(model, model.signatures, frame, problems.append).value(tree, maybe=True)
+    return (None if problems else node), frame.size
 
 
 def _nowhere(name: str) -> Span:

@@ -1,6 +1,6 @@
-"""All tables of a server: those in play, those in the archive, and the rulesets that can be played.
+"""Tables of a server, in play and in the archive, and the rulesets on offer.
 
-Whoever serves pages asks here for a table by a token; nothing here knows of HTTP.
+The web layer looks tables up by token; this module does not depend on HTTP.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["Hall", "Offer", "Wish"]
 
 MOST_TABLES = 1_000
 MOST_VIEWS = 24
-"""So many pages may be open with one link; of more the one that was asked for longest ago is forgotten."""
+"""Most pages for one link; beyond it, the least recently used page is dropped."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A ruleset that can be played: as the lobby lists it."""
+    """A ruleset on offer, as the lobby lists it."""
 
     id: str
     title: str
@@ -47,7 +47,7 @@ class Offer:
 
 @dataclass
 class Wish:
-    """A table that somebody wants: seats are (`person`, `bot` or `open`, name or bot)."""
+    """Request for a new table. Seats are pairs: `person`, `bot` or `open`, and the name of the person or bot."""
 
     ruleset: str
     players: int
@@ -66,7 +66,7 @@ class Hall:
     ) -> None:
         self.store, self.pace, self.maps = store, pace, Maps()
         self.programs = programs
-        """The programs that may be bots here, as whoever started the server named them."""
+        """Programs that may be bots, from the command line of the server."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
         self.broken: dict[str, str] = {}
@@ -89,31 +89,31 @@ class Hall:
     # --- rulesets
 
     async def ruleset(self, id: str, overlays: Sequence[str] = ()) -> Ruleset:
-        """Raises :class:`RulesetError`, or :class:`Refused` for what is not offered."""
+        """Load a ruleset on offer. Raises :class:`RulesetError`, or :class:`Refused` if it is not on offer."""
         offer = self.offers.get(id)
         if offer is None:
-            raise Refused(f"There is no ruleset `{id}` here.")
+            raise Refused(f"Unknown ruleset `{id}`.")
         for overlay in overlays:
             name = overlay.removeprefix("-").partition(":")[0]
             if "\\" in name or name.endswith(".yaml") or ("/" in name and place_of("overlay", name) is None):
-                raise Refused(f"There is no overlay `{overlay}`.")
+                raise Refused(f"Unknown overlay `{overlay}`.")
         async with self.loading:
             return shared(await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays)))
 
     # --- tables
 
     async def begin(self, wish: Wish) -> Kept:
-        """A new table. Raises :class:`Refused` with the reason why it cannot be."""
+        """Create a table. Raises :class:`Refused` with the reason if the request is invalid."""
         if len(self.kept) >= MOST_TABLES:
-            raise Refused(f"There are {MOST_TABLES} tables, and no room for more.")
+            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
-            given = {name: value for name, value in wish.settings.items() if value.strip()}
-            game, header = begun(ruleset, wish.players, secrets.randbits(60), given)
+            settings = {name: value for name, value in wish.settings.items() if value.strip()}
+            game, header = begun(ruleset, wish.players, secrets.randbits(60), settings)
             played = ruleset.for_players(wish.players)
-            for number, (kind, what) in enumerate(wish.seats):
+            for number, (kind, name) in enumerate(wish.seats):
                 if kind == "bot":
-                    bot = what or default_bots(played)
+                    bot = name or default_bots(played)
                     bots_of(bot, played, wish.players, commands=bot in self.programs)[number]
         except RulesetError as error:
             raise Refused("; ".join(each.message for each in error.diagnostics if each.severity == "error")) from None
@@ -122,9 +122,9 @@ class Hall:
         default = default_bots(played)
         seats = [
             SeatRow(
-                new_token(), kind, (what or default) if kind == "bot" else default, what if kind == "person" else ""
+                new_token(), kind, (name or default) if kind == "bot" else default, name if kind == "person" else ""
             )
-            for kind, what in wish.seats
+            for kind, name in wish.seats
         ]
         kept = self._made(header, seats, wish.title, wish.listed)
         await self._open(kept, Live(kept, played, game, self.store, self.pace, self._source(header)))
@@ -143,19 +143,19 @@ class Hall:
         self._live(live)
 
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
-        """A table that goes on with a kept game: a log or a save. Raises :class:`Refused`."""
+        """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
         try:
             log = read_kept(text)
         except ValueError as error:
-            raise Refused(f"This cannot be opened: {error}.") from None
+            raise Refused(f"Cannot open this file: {error}.") from None
         if log.header["ruleset"] not in self.offers:
-            raise Refused(f"There is no ruleset `{log.header['ruleset']}` here.")
+            raise Refused(f"Unknown ruleset `{log.header['ruleset']}`.")
         return await self.go_on(log, until, title)
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
-        """A new table from a moment of a game."""
+        """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
         if len(self.kept) >= MOST_TABLES:
-            raise Refused(f"There are {MOST_TABLES} tables, and no room for more.")
+            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
         source = self._source(log.header)
         try:
             async with self.loading:
@@ -163,7 +163,7 @@ class Hall:
             ruleset = ruleset.for_players(log.header["players"])
             game = play_again(ruleset, log, until)
         except (RulesetError, Difference, ValueError) as error:
-            raise Refused(f"This game cannot be gone on with: {error}") from None
+            raise Refused(f"Cannot continue this game: {error}") from None
         header = {key: value for key, value in log.header.items() if key != "bots"}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
@@ -186,10 +186,11 @@ class Hall:
                 view.dirty.set()
 
     async def live(self, id: str) -> Live:
-        """A table, taken up where it was. Raises :class:`Refused` where its ruleset cannot play it."""
-        found = self.lives.get(id)
-        if found is not None:
-            return found
+        """Return a table, resumed from the archive if necessary. Raises :class:`Refused` if its ruleset can no longer
+        play it."""
+        known = self.lives.get(id)
+        if known is not None:
+            return known
         async with self.loading:
             if id in self.lives:
                 return self.lives[id]
@@ -198,12 +199,12 @@ class Hall:
                 live = await asyncio.to_thread(resumed, kept, self.store, self.pace, self._source(kept.header))
             except (RulesetError, Difference) as error:
                 self.broken[id] = str(error)
-                raise Refused(f"The rules of this table cannot play it any more: {error}") from None
+                raise Refused(f"The current rules cannot play this game: {error}") from None
             self._live(live)
             return live
 
     async def take_up(self) -> None:
-        """Takes up all tables at which bots may be to choose."""
+        """Resume all tables with bots, in case it is their turn."""
         for kept in list(self.kept.values()):
             if any(seat.kind == "bot" for seat in kept.seats):
                 try:
@@ -212,15 +213,15 @@ class Hall:
                     continue
 
     def table_of(self, token: str) -> tuple[str, int] | None:
-        """The table and seat of a token."""
+        """Return the table and seat of a token."""
         return self._seats.get(token)
 
     def hosted(self, token: str) -> str | None:
-        """The table of whoever set it up."""
+        """Return the table of a host's token."""
         return self._hosts.get(token)
 
     async def sit(self, id: str, seat: int, name: str) -> str:
-        """Takes an open seat; gives its token."""
+        """Take an open seat and return its token."""
         live = await self.live(id)
         if not 0 <= seat < len(live.kept.seats) or live.kept.seats[seat].kind != "open":
             raise Refused("This seat is taken.")
@@ -228,7 +229,7 @@ class Hall:
         return row.token
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
-        """The names of the bots that can play, first the one that is taken where none is named."""
+        """Return the names of the available bots, the default first."""
         usual = default_bots(ruleset)
         others = (*policies_for(ruleset), "random", "search:1s", *self.programs)
         return [usual, *(bot for bot in others if bot != usual)]
@@ -236,7 +237,7 @@ class Hall:
     # --- pages
 
     def view(self, token: str, id: str, live: Live, seat: int) -> View:
-        """The page with this id, or a new one."""
+        """Return the page with this id, or a new one."""
         key = token, id
         if key not in self.views:
             own = [each for each in self.views if each[0] == token]
@@ -247,7 +248,7 @@ class Hall:
         return self.views[key]
 
     def pieces(self, view: View) -> dict[str, str]:
-        """The pieces of a page; those who only look on share them."""
+        """Return the pieces of a page; plain spectators share them."""
         if not view.is_plain:
             return view.pieces()
         key, live = (view.live.kept.id, view.language), view.live
@@ -260,22 +261,23 @@ class Hall:
     # --- explanations
 
     async def explain(self, view: View, number: str) -> dict[str, Any]:
-        """Why a line is in the log that the seat may read: no more is told of what happened than its own line says."""
+        """Explain a line of the log that the seat may read. Values are those of the seat's own line, so that nothing
+        hidden leaks."""
         live = view.live
         line = next((each for own, each in live.log(view.seat, view.language) if own == number), None)
         if line is None:
-            raise Refused("There is no such line.")
+            raise Refused("No such line.")
         try:
             moment, chain, cites = await apart(
                 _accounted, live.as_log, live.source, number, view.language, live.kept.header["players"]
             )
         except (LookupError, Difference, RulesetError) as error:
-            raise Refused(f"This line cannot be explained: {error}") from None
+            raise Refused(f"Cannot explain this line: {error}") from None
         values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]
         return {"text": line.text, "moment": moment, "chain": chain, "cites": cites, "values": values}
 
     async def rules(self, live: Live) -> str:
-        """The printed rules of a table, as a page."""
+        """Return the rulebook of a table as an HTML page."""
         header = live.kept.header
         log = Log(header, (), None)
         return await apart(_printed, log, live.source)
@@ -291,12 +293,12 @@ def _accounted(
 ) -> tuple[str, list[tuple[str, str, str]], tuple[Quote, ...]]:
     ruleset = ruleset_of(log, source).for_players(players)
     account = account_of(ruleset, log, number, language)
-    found = []
+    links = []
     for use in account.chain:
         words = use.what.split("`")
         rule = words[1] if len(words) > 1 else ""
-        found.append((use.what, use.place, f"rules-{rule}" if rule in ruleset.model.rules else ""))
-    return account.moment, found, account.cites
+        links.append((use.what, use.place, f"rules-{rule}" if rule in ruleset.model.rules else ""))
+    return account.moment, links, account.cites
 
 
 def _printed(log: Log, source: str | None) -> str:
@@ -310,7 +312,7 @@ def _printed(log: Log, source: str | None) -> str:
 
 
 def _offers(named: list[str]) -> Iterable[Offer]:
-    """The rulesets that are named, by ids or paths, or all that there are."""
+    """Yield the named rulesets (ids or paths); by default all."""
     from interpreter.engine.ruleset import find
     from interpreter.reading.compose import word
     from interpreter.reading.files import nearby_ids, shelf_for
@@ -333,7 +335,7 @@ def _offers(named: list[str]) -> Iterable[Offer]:
 
 
 def languages_of(ruleset: Ruleset) -> list[str]:
-    """The languages in which a ruleset is told."""
+    """Return the languages that a ruleset has texts in."""
     model = ruleset.model
     phrases = [*model.says.values(), *(event.says for event in model.events.values())]
     return sorted({"en", *(name for phrase in phrases for name in phrase)})

@@ -1,7 +1,7 @@
-"""Tables that are being played: choices, undo, bots, and what each seat may read of the log.
+"""Tables in play: choices, undo, bots, and the log as each seat may read it.
 
-A :class:`Live` is one game with its seats. All of it happens on the event loop; a lock of its own makes one change wait
-for another, and each choice is in the archive before anybody is told of it.
+A :class:`Live` is one game with its seats. It runs on the event loop; a lock serialises its changes, and each choice is
+saved to the archive before any page is notified.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 __all__ = ["PUBLIC", "Live", "Refused", "begun", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
-"""The eyes of who has no seat: what everybody may see."""
+"""Seat number of spectators, who see only public information."""
 WORLDS = 8
-"""In so many worlds that look alike to a seat its choice is tried, to know whether it told something new."""
+"""Number of determinizations in which a choice is replayed, to find out whether it revealed anything to its seat."""
 _SLOW = "search"
 _OWN = ("by", "decision", "digest")
 
 
 class Refused(Exception):
-    """Something that cannot be done now; says why."""
+    """An action is not possible now; the text gives the reason."""
 
 
 def new_token() -> str:
-    """192 random bits, as they stand in a link."""
+    """Return 192 random bits as text for a link."""
     return secrets.token_urlsafe(24)
 
 
 @dataclass
 class Chronicle:
-    """The log as one seat may read it, worked out as far as it has changed."""
+    """Incremental log as one seat may read it: only lines after the last settled choice are computed again."""
 
     player: int
     language: str
@@ -98,55 +98,55 @@ def _sealed(log: Sequence[tuple[Any, ...]]) -> bool:
 
 
 class Live:
-    """A table: its game, its seats and who looks on. ``changed`` is called after each change that can be seen."""
+    """A table in play: its game and seats. ``changed`` is called after each visible change."""
 
     def __init__(
         self, kept: Kept, ruleset: Ruleset, game: Game, store: Store, pace: float, source: str | None = None
     ) -> None:
         self.source = source
-        """The path of the ruleset, where it is not found by its id."""
+        """Path of the ruleset if its id does not find it."""
         self.kept, self.ruleset, self.game, self.store, self.pace = kept, ruleset, game, store, pace
         self.lock = asyncio.Lock()
         self.version = 0
         self.changed_at = time.time()
-        """When something last changed that can be seen."""
+        """Time of the last visible change, in seconds since the epoch."""
         self.note = ""
         self.cut_due = False
         self.asking: tuple[int, int, set[int]] | None = None
-        """A wish to take back: the seat, the number of choices that stay, and the seats that have agreed."""
+        """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
         self.changed: Callable[[], None] = lambda: None
         self.past: dict[int, Game] = {}
         self._chronicles: dict[tuple[int, str], Chronicle] = {}
         self.programs: Collection[str] = ()
-        """The programs that may be bots here."""
+        """Programs that may be bots."""
         self._bots: dict[int, Bot] = {}
         self._playing: asyncio.Task[None] | None = None
         self._streams = streams_for(secrets.randbits(60), len(kept.seats))
 
-    # --- what is told
+    # --- what pages show
 
     def title_in(self, language: str) -> str:
         return self.kept.title or title_of(self.ruleset, language)
 
     @property
     def is_open_book(self) -> bool:
-        """Whether nobody is harmed where all is told: the game is over, or one person at most plays."""
+        """Return whether hidden information may be shown: the game is over, or at most one person plays."""
         return self.game.is_over or sum(seat.kind != "bot" for seat in self.kept.seats) <= 1
 
     def seat_name(self, seat: int, language: str = "en") -> str:
-        """What a seat is called: by the person who has it, or by the ruleset."""
+        """Return the name of the person in a seat, or the ruleset's name for the seat."""
         own = self.kept.seats[seat].name if seat < len(self.kept.seats) else ""
         return own or Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
 
     def log(self, player: int, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
-        """The numbered lines that a seat may read, of the game or of a moment of it."""
+        """Return the numbered lines that a seat may read, of the current game or of an earlier moment ``game``."""
         if game is not None and game is not self.game:
             return list(numbered_lines(game.table, game.state, player, language))
-        found = self._chronicles.setdefault((player, language), Chronicle(player, language))
-        return found.read(self.game)
+        chronicle = self._chronicles.setdefault((player, language), Chronicle(player, language))
+        return chronicle.read(self.game)
 
     def at(self, number: int) -> Game:
-        """The game as it was after so many choices."""
+        """Return the game as it was after ``number`` choices. Recent results are cached."""
         if number >= len(self.kept.choices):
             return self.game
         if number not in self.past:
@@ -161,11 +161,11 @@ class Live:
 
     @property
     def as_log(self) -> Log:
-        """The game as one that was kept."""
+        """The saved form of the game."""
         return self._log()
 
     def text(self) -> str:
-        """The game as a file of `run --log`."""
+        """Return the game in the format of `run --log`."""
         lines: list[str] = []
         keep(self.game, lambda line: lines.append(line))
         return "".join(lines)
@@ -173,8 +173,8 @@ class Live:
     # --- choices
 
     async def choose(self, seat: int, choice: Mapping[str, Any]) -> None:
-        """Makes a seat's choice. Raises :class:`IllegalMove`, :class:`Refused` or :class:`StoreError`; then nothing has
-        changed."""
+        """Apply a seat's choice. Raises :class:`IllegalMove`, :class:`Refused` or :class:`StoreError`, and then leaves
+        the game unchanged."""
         async with self.lock:
             await self._choose(seat, choice)
         self._told()
@@ -187,7 +187,7 @@ class Live:
         try:
             self.game.apply(dict(choice), seat)
         except RuleFailure as error:
-            raise Refused(f"The rules failed at this choice, which was taken back: {error}") from None
+            raise Refused(f"The rules failed at this choice, so it was undone: {error}") from None
         line = {"by": seat, **choice, "decision": name}
         try:
             if self.cut_due:
@@ -203,14 +203,15 @@ class Live:
     def _back(self, number: int) -> None:
         for _ in range(number):
             self.game.undo()
-        for each in self._chronicles.values():
-            each.forget()
+        for chronicle in self._chronicles.values():
+            chronicle.forget()
         self.past.clear()
 
-    # --- taking back
+    # --- undo
 
     def undo_of(self, seat: int) -> tuple[int, list[int]] | None:
-        """How many choices stay where a seat takes back its last one, and which seats must agree to that."""
+        """Return the number of choices that an undo of the seat's last choice keeps, and the seats that must agree.
+        None if the seat has no choice to undo."""
         choices = self.kept.choices
         last = max((number for number, line in enumerate(choices) if line["by"] == seat), default=None)
         if last is None or self.kept.seats[seat].kind != "person":
@@ -222,8 +223,8 @@ class Live:
         return last, sorted(persons if self._news(seat, len(choices) - last) else after)
 
     def _news(self, seat: int, number: int = 1) -> bool:
-        """Whether chance, or something that the seat may not see, has told anything with the last so many choices: what
-        the seat sees now would be different, had other things been hidden from it before."""
+        """Return whether the last ``number`` choices revealed a random outcome or hidden information to the seat.
+        Hidden information is detected by replaying them in other worlds that were consistent with its view before."""
         before, constants = self.at(len(self.kept.choices) - number), self.game.machine.constants
         first = constants.layout.base["chance"]
         chance = slice(first, first + len(constants.chance_names))
@@ -236,40 +237,41 @@ class Live:
             return True
 
     def _told_apart(self, world: Game, seat: int, number: int) -> bool:
-        """Whether a world shows the seat something else, once the last so many choices are made in it."""
+        """Return whether the seat's view of a world differs from its view of the game after the last ``number``
+        choices are replayed there."""
         for line in self.kept.choices[-number:]:
             world.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
         return shown_apart(world, self.game, seat) is not None
 
     async def undo(self, seat: int) -> str:
-        """Takes back a seat's last choice, or asks those who must agree; says what was done."""
+        """Undo a seat's last choice, or request the agreement of others. Return a message for the page."""
         async with self.lock:
-            found = self.undo_of(seat)
-            if found is None:
-                raise Refused("There is no choice of yours to take back.")
-            stay, affected = found
+            possible = self.undo_of(seat)
+            if possible is None:
+                raise Refused("You have no choice to undo.")
+            stay, affected = possible
             if affected:
                 self.asking = seat, stay, set()
-                said = "The others are asked."
+                message = "Waiting for the others to agree."
             else:
                 await self._cut(stay)
-                said = ""
+                message = ""
         self._told()
-        return said
+        return message
 
     async def agree(self, seat: int, *, yes: bool) -> None:
-        """What a seat says to the wish of another one."""
+        """Answer the undo request of another seat."""
         async with self.lock:
             if self.asking is None:
-                raise Refused("Nobody wishes to take anything back.")
+                raise Refused("There is no undo request.")
             who, stay, agreed = self.asking
             if not yes:
                 self.asking = None
-                self.note = f"{self.seat_name(seat)} does not agree to take back."
+                self.note = f"{self.seat_name(seat)} does not agree to the undo."
             else:
                 agreed.add(seat)
-                found = self.undo_of(who)
-                if found is not None and set(found[1]) <= agreed:
+                possible = self.undo_of(who)
+                if possible is not None and set(possible[1]) <= agreed:
                     await self._cut(stay)
         self._told()
 
@@ -283,7 +285,7 @@ class Live:
     # --- seats and bots
 
     async def take(self, seat: int, kind: str, bot: str = "", name: str = "") -> SeatRow:
-        """Gives a seat to a person, a bot or whoever comes. A person who comes gets a new token."""
+        """Give a seat to a person or a bot, or open it."""
         if kind == "bot":
             try:
                 self._made(seat, bot)
@@ -301,7 +303,7 @@ class Live:
         return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
 
     def play_on(self) -> None:
-        """Lets bots play as long as one of them is to choose."""
+        """Let bots play as long as it is their turn."""
         if self._playing is None or self._playing.done():
             self._playing = asyncio.get_running_loop().create_task(self._play())
 
@@ -318,12 +320,12 @@ class Live:
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
         while (seat := self._bot_to_play()) is not None:
-            # the pause holds what the bot takes to think, which may depend on what others must not see
+            # the pause includes the bot's thinking time, which could otherwise leak hidden information
             began, version = clock(), self.version
             try:
                 choice = await self._bots_choice(seat)
             except (BotFailed, BrokenExecutor) as error:
-                self._waits(str(error) or "what thinks for the bots has ended")
+                self._waits(str(error) or "the process of the bots has ended")
                 return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
             if seat != self._bot_to_play() or version != self.version:
@@ -334,7 +336,7 @@ class Live:
                 try:
                     await self._choose(seat, choice)
                 except IllegalMove:
-                    continue  # the game has gone on in the meantime
+                    continue  # the game has changed in the meantime
                 except (StoreError, Refused) as error:
                     self._waits(str(error))
                     return
@@ -366,7 +368,7 @@ class Live:
             return decision.options[0].as_dict()
 
     async def hint(self, seat: int) -> dict[str, Any] | None:
-        """What the best bot would choose; it sees no more than the seat."""
+        """Return the choice of the best bot, which sees only what the seat sees."""
         spec = adviser(self.ruleset)
         if spec.startswith(_SLOW):
             return await apart(chosen, self.as_log, self.source, f"{_SLOW}:1s", seat)
@@ -378,10 +380,10 @@ class Live:
         self.changed()
         self.play_on()
 
-    # --- other rules
+    # --- changed rules
 
     async def go_on_with(self, ruleset: Ruleset) -> None:
-        """The same choices by changed rules, up to the first that is no longer possible."""
+        """Replay the game with changed rules, up to the first choice that is no longer possible."""
         async with self.lock:
             ruleset = ruleset.for_players(self.kept.header["players"])
             game, stay, why = _as_far(ruleset, self._log())
@@ -392,9 +394,7 @@ class Live:
                     lost = len(self.kept.choices) - stay
                     await self.store.cut(self.kept.id, stay)
                     del self.kept.choices[stay:]
-                    self.note = (
-                        f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} taken back."
-                    )
+                    self.note = f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} undone."
                 else:
                     self.note = ""
                 self.ruleset, self.game = ruleset, game
@@ -405,7 +405,7 @@ class Live:
         self._told()
 
     def knows(self, token: str) -> int | None:
-        """The seat of a token, :data:`PUBLIC` for that of spectators; nothing for another one."""
+        """Return the seat of a token, :data:`PUBLIC` for that of spectators, None for any other."""
         for number, seat in enumerate(self.kept.seats):
             if hmac.compare_digest(seat.token, token):
                 return number
@@ -416,14 +416,15 @@ _rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
 
 
 def shared(ruleset: Ruleset) -> Ruleset:
-    """The object that other tables have for the same text. It keeps machines and first states: they are large, and one
-    serves all."""
+    """Return the cached object for the same ruleset, so that tables share its machines and initial states, which are
+    large."""
     key = ruleset.source_digest
     return ruleset if key is None else _rules.setdefault(key, ruleset)
 
 
 def _as_far(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
-    """A game as far as its choices are possible: the game, how many were, and why no more."""
+    """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
+    game is None if nothing can be replayed."""
     try:
         return play_again(ruleset, log), len(log.choices), ""
     except Difference as error:
@@ -436,7 +437,7 @@ def _as_far(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
 
 
 def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]) -> tuple[Game, dict[str, Any]]:
-    """A new game, and its header. Raises ``ValueError`` for what the ruleset does not allow."""
+    """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
     saved = json.loads(game.to_json())
     origin = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
@@ -444,8 +445,8 @@ def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]
 
 
 def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:
-    """A kept table at the choice where it was. Raises :class:`RulesetError` and :class:`Difference` where its ruleset
-    cannot play it any more."""
+    """Resume a table from the archive. Raises :class:`RulesetError` or :class:`Difference` if its ruleset can no longer
+    play it."""
     log = Log(kept.header, tuple(bare(line) for line in kept.choices), None)
     ruleset = shared(ruleset_of(log, source)).for_players(kept.header["players"])
     game, stay, why = _as_far(ruleset, log)
@@ -453,7 +454,7 @@ def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) ->
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)
     if stay < len(kept.choices):
-        live.note = f"With the rules as they are now, choice {stay + 1} is no longer possible: {why}."
+        live.note = f"With the current rules choice {stay + 1} is no longer possible: {why}."
         del kept.choices[stay:]
         live.cut_due = True
     return live

@@ -1,7 +1,7 @@
-"""A choice that is made by pointing: things fill the slots of alternatives, one after another.
+"""Choosing by pointing: things that the user picks fill the slots of alternatives one after another.
 
-In go a decision, its options and a :class:`Draft`, which is what has been picked so far; out come the slots with what
-each can still be, and at last the one option that is meant. Nothing here knows how things are shown.
+From a decision, its options and a :class:`Draft` of the picks so far, :class:`Pointing` derives the slots with their
+possible values, and finally the chosen option. The module does not depend on how things are displayed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Draft", "Pointing", "Slot", "Thing"]
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that can be pointed at: a card, node, seat, or member of the kind ``name``, by its number."""
+    """A thing to point at: the number of a card, node, seat, or member of the kind ``name``."""
 
     form: str
     value: int
@@ -33,15 +33,15 @@ class Thing:
 
     @classmethod
     def read(cls, text: str) -> Thing:
-        """``ValueError`` where a text names none."""
+        """Parse the text form. Raises ``ValueError`` if it is invalid."""
         form, name, value = text.split(":")
         return cls(form, int(value), name)
 
 
 @dataclass
 class Draft:
-    """What has been picked of a choice: an alternative's number and values by the numbers of its slots. ``set_`` are
-    the slots that somebody picked, in order; the others followed from them."""
+    """An unfinished choice: the number of an alternative, and values by slot number. ``set_`` lists the slots that the
+    user picked, in order; the other values follow from them."""
 
     option: int | None = None
     values: dict[int, Value] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of the alternative that is being picked: what it holds, and what it can hold beside the others."""
+    """A slot of the picked alternative, with its value and the values possible beside those of the other slots."""
 
     number: int
     name: str
@@ -64,47 +64,49 @@ class Slot:
 
 
 class Pointing:
-    """One decision of a game as somebody points at it."""
+    """A decision of a game with a draft of its choice."""
 
     def __init__(self, game: Game, decision: Decision, codes: Sequence[Code], draft: Draft) -> None:
         self.game, self.decision, self.codes, self.draft = game, decision, codes, draft
         self.sites = decision.site.options
 
-    # --- what can be picked
+    # --- possible picks
 
     def offered(self) -> list[int]:
-        """The alternatives that have an option."""
+        """Return the numbers of the alternatives that have options."""
         return sorted({number for number, _ in self.codes})
 
     def _fitting(self, option: int, values: dict[int, Value]) -> list[tuple[Value, ...]]:
         pairs = list(values.items())
         return [
-            given for number, given in self.codes if number == option and all(given[at] == value for at, value in pairs)
+            combination
+            for number, combination in self.codes
+            if number == option and all(combination[at] == value for at, value in pairs)
         ]
 
     def slots(self) -> list[Slot]:
-        """The slots of the alternative that is being picked."""
+        """Return the slots of the picked alternative; an empty list if none is picked."""
         option = self.draft.option
         if option is None:
             return []
-        found = []
+        slots = []
         for number, choice in enumerate(self.sites[option].core.choices):
             before = {at: self.draft.values[at] for at in self._before(number)}
             domain = dict.fromkeys(given[number] for given in self._fitting(option, before))
             filled = number in self.draft.values
             value = self.draft.values.get(number)
-            found.append(Slot(number, choice.name, choice.type, value, filled, tuple(domain)))
-        return found
+            slots.append(Slot(number, choice.name, choice.type, value, filled, tuple(domain)))
+        return slots
 
     def _before(self, number: int) -> Iterable[int]:
-        """The slots that were picked before one, which stay when it is picked anew."""
+        """Return the slots picked before a slot; they keep their values when it is picked again."""
         order = self.draft.set_
         if number in order:
             return order[: order.index(number)]
         return order
 
     def ready(self) -> Code | None:
-        """The option that is meant, where it is only one."""
+        """Return the option if all slots are filled and it is legal."""
         option = self.draft.option
         if option is None or len(self.draft.values) < len(self.sites[option].core.choices):
             return None
@@ -112,9 +114,9 @@ class Pointing:
         return code if code in set(self.codes) else None
 
     def can(self) -> set[Thing]:
-        """The things that fill a slot now: of the alternative that is being picked, or of any where none is."""
+        """Return the things that can fill a slot of any alternative, given the picks so far."""
         options = [self.draft.option] if self.draft.option is not None else self.offered()
-        found: set[Thing] = set()
+        things: set[Thing] = set()
         for option in [*options, *(each for each in self.offered() if each not in options)]:
             chosen = self.draft.values if option == self.draft.option else {}
             for number, choice in enumerate(self.sites[option].core.choices):
@@ -122,11 +124,11 @@ class Pointing:
                     continue
                 kept = {at: chosen[at] for at in self._before(number) if at in chosen and at != number}
                 values = {given[number] for given in self._fitting(option, kept)}
-                found.update(_thing(choice.type, value) for value in values if value is not None)
-        return found
+                things.update(_thing(choice.type, value) for value in values if value is not None)
+        return things
 
     def attributes(self) -> list[tuple[int, int, str]]:
-        """Slots that take what stands on a card, by the name of an attribute: alternative, slot, name."""
+        """Return the slots named like an attribute of cards, which a card can fill: alternative, slot, name."""
         return [
             (option, number, choice.name)
             for option in self.offered()
@@ -138,7 +140,7 @@ class Pointing:
     # --- picking
 
     def pick_option(self, option: int) -> None:
-        """Another alternative. What was picked stays where the alternative has such a slot that can hold it."""
+        """Pick an alternative. Picks for slots of the same name and type are kept if possible."""
         if option not in self.offered():
             return
         kept = {}
@@ -153,7 +155,8 @@ class Pointing:
                 self.pick(number, kept[choice.name, choice.type])
 
     def pick(self, number: int, value: Value) -> bool:
-        """A value for a slot; false where it cannot have it. What was picked after it and no longer fits goes."""
+        """Pick a value for a slot and drop later picks that are incompatible. Return False if the value is not
+        possible."""
         option = self.draft.option
         if option is None:
             return False
@@ -173,7 +176,7 @@ class Pointing:
         return True
 
     def _follow(self) -> None:
-        """Fills what can be only one thing, then numbers and tokens that somebody may still change."""
+        """Fill slots that have only one possible value, then remaining numbers and tokens with defaults."""
         option = self.draft.option
         if option is None:
             return
@@ -182,9 +185,9 @@ class Pointing:
         fitting = self._fitting(option, values)
         open_ = [number for number in range(len(choices)) if number not in values]
         for number in open_:
-            found = {given[number] for given in fitting}
-            if len(found) == 1:
-                values[number] = next(iter(found))
+            candidates = {given[number] for given in fitting}
+            if len(candidates) == 1:
+                values[number] = next(iter(candidates))
         for number in open_:
             rest = [at for at in open_ if at not in values]
             if number in values or any(choices[at].type.word not in ("int", "bag") for at in rest):
@@ -195,8 +198,8 @@ class Pointing:
         self.draft.values = values
 
     def point(self, thing: Thing, prefer: str = "") -> bool:
-        """Points at a thing: it fills the slot that takes it. A thing that is pointed at again raises the number
-        beside it. False where no slot takes it."""
+        """Fill the slot that accepts a thing. Pointing at a picked kind again raises the number beside it. Return False
+        if no slot accepts the thing."""
         options = self.offered()
         order = [each for each in (self.draft.option,) if each in options]
         order += [each for each in options if each not in order]
@@ -215,7 +218,7 @@ class Pointing:
         return False
 
     def _again(self, thing: Thing) -> bool:
-        """The number or the tokens beside a kind that is picked already: one more of it."""
+        """Raise the number or the tokens beside a picked kind by one. Return False if this is not possible."""
         for slot in self.slots():
             if slot.type.word == "bag" and name_of(slot.type) == thing.name and slot.filled:
                 return self.more(slot.number, thing.value)
@@ -231,21 +234,21 @@ class Pointing:
         return False
 
     def more(self, number: int, member: int) -> bool:
-        """Of the tokens in a slot one more of a kind, in place of others where need be; after the most, the fewest."""
+        """Add a token of a kind in a slot, replacing others if necessary. After the maximum comes the minimum."""
         slot = next((each for each in self.slots() if each.number == number), None)
         if slot is None or slot.type.word != "bag" or not slot.domain:
             return False
         now = slot.value or tuple(0 for _ in slot.domain[0])
         counts = sorted({bag[member] for bag in slot.domain})
-        wanted = next((count for count in counts if count > now[member]), counts[0])
+        target = next((count for count in counts if count > now[member]), counts[0])
         near = min(
-            (bag for bag in slot.domain if bag[member] == wanted),
+            (bag for bag in slot.domain if bag[member] == target),
             key=lambda bag: sum(abs(a - b) for a, b in zip(bag, now, strict=True)),
         )
         return self.pick(number, near)
 
     def _meant(self, thing: Thing, type_: Type, name: str) -> list[Value]:
-        """The values that a thing can be in a slot: itself, a card like it, or an attribute of a card."""
+        """Return the values that a thing can stand for in a slot: itself, an equal card, or one of its attributes."""
         sure, model = type_.sure, self.game.ruleset.model
         if thing.form == sure.word == "kind":
             return [thing.value] if thing.name == name_of(sure) else []
@@ -258,18 +261,19 @@ class Pointing:
         return []
 
     def refusal(self, thing: Thing) -> list[Reason]:
-        """Why no slot takes a thing: what the rules say to it, in place of what is offered."""
-        found: list[Reason] = []
+        """Return the rules' reasons why no slot accepts a thing."""
+        reasons: list[Reason] = []
         for option, site in enumerate(self.sites):
             for number, choice in enumerate(site.core.choices):
                 for value in self._meant(thing, choice.type, choice.name)[:1]:
-                    given = self._nearest(option, number, value)
-                    if given is not None:
-                        found += self._refused(option, given)
-        return found
+                    values = self._nearest(option, number, value)
+                    if values is not None:
+                        reasons += self._refused(option, values)
+        return reasons
 
     def _nearest(self, option: int, number: int, value: Value) -> dict[int, Value] | None:
-        """The values of an offered option with one of them changed; other slots as they are picked."""
+        """Return the values of a legal option with the picks and one value replaced. None if there is no legal
+        option to start from."""
         fitting = [given for at, given in self.codes if at == option]
         choices = self.sites[option].core.choices
         if not fitting and len(choices) > 1:

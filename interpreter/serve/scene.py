@@ -1,7 +1,7 @@
-"""What a seat sees of a table, as plain data for the page: panels, the board, the log.
+"""View of a table from a seat, as plain data for the page: panels, board and status.
 
-In go a game, the eyes that look on and what the browser has asked for; nothing that comes out holds anything that the
-seat may not see: every value is worked out over the state as :mod:`interpreter.engine.sight` veils it.
+No hidden information gets into the data: every value is evaluated on the state as :mod:`interpreter.engine.sight`
+veils it for the seat.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ HIDDEN: Data = {"k": "text", "text": "…", "hidden": True}
 
 
 class Maps:
-    """Drawings of boards: where everything lies is worked out once for a ruleset, and drawn anew when it changes."""
+    """Cache of board drawings: the layout is computed once for a ruleset, the drawing again when its look changes."""
 
     def __init__(self) -> None:
         self._plans: dict[Any, Plan] = {}
         self._drawn: dict[Any, Drawn] = {}
 
     def drawn(self, picture: Picture) -> Drawn:
-        """The board without pieces, in full colour."""
+        """Return the board without pieces, in full colour."""
         spots = tuple(
             (spot.name, spot.label, spot.colour, spot.at, spot.shape, len(spot.slots)) for spot in picture.spots
         )
@@ -62,9 +62,9 @@ class Maps:
         return self._drawn[key]
 
 
-def _forget_some(kept: dict[Any, Any]) -> None:
-    while len(kept) >= 60:
-        kept.pop(next(iter(kept)))
+def _forget_some(cache: dict[Any, Any]) -> None:
+    while len(cache) >= 60:
+        cache.pop(next(iter(cache)))
 
 
 def _without_pieces(picture: Picture) -> Picture:
@@ -78,7 +78,7 @@ def _without_pieces(picture: Picture) -> Picture:
 
 
 class Scene:
-    """A game as a seat sees it. ``seat`` is :data:`PUBLIC` for spectators."""
+    """A game from the view of a seat. ``seat`` is :data:`PUBLIC` for spectators."""
 
     def __init__(self, live: Live, game: Game, seat: int, language: str, maps: Maps) -> None:
         self.live, self.game, self.seat, self.language, self.maps = live, game, seat, language, maps
@@ -88,7 +88,7 @@ class Scene:
         self.can: set[Thing] = set()
         self.picked: set[Thing] = set()
         self.burning: tuple[int, str, tuple[int, ...]] | None = None
-        """The card that is picked, the kind of its tokens and how many of each are marked."""
+        """The picked card, the kind of its tokens, and the number of each that is marked."""
 
     @cached_property
     def state(self) -> State:
@@ -96,7 +96,7 @@ class Scene:
 
     @property
     def me(self) -> int:
-        """The seat that expressions call `me`: the viewer's, or for spectators the one that is asked."""
+        """The seat that expressions call `me`: the viewer's; for spectators, that of the current decision."""
         if self.seat != PUBLIC:
             return self.seat
         return self.game.decision.actor if self.game.decision is not None else 0
@@ -104,7 +104,7 @@ class Scene:
     # --- values
 
     def value(self, tree: c.Expression, env: list[Value], state: State | None = None) -> Any:
-        """The value of an expression, or a :class:`Veil`. Raises :class:`Unseen` and :class:`RuleFailure`."""
+        """Return the value of an expression, or a :class:`Veil`. Raises :class:`Unseen` or :class:`RuleFailure`."""
         self.game.machine.meter.refill()
         value = compiled(self.game.table, self.game.state, tree, self.player)(state or self.state, env)
         if isinstance(value, range):
@@ -121,7 +121,7 @@ class Scene:
         return [self.me, *[None] * (panel_locals + 8)]
 
     def shown(self, tree: c.Expression, env: list[Value]) -> Data:
-        """A value as it is shown, by its type."""
+        """Return the data of an expression's value for the page."""
         try:
             return self.cell(self.value(tree, env), tree.type)
         except Unseen:
@@ -162,7 +162,7 @@ class Scene:
         return {"thing": str(thing), "can": thing in self.can, "picked": thing in self.picked}
 
     def member(self, kind: str, number: int) -> Data:
-        """A member of a kind: its name and colour."""
+        """Return the name and colour of a member of a kind."""
         return {
             "text": self.spoken.text(number, KindType(kind)),
             "colour": self.colour(kind, number),
@@ -195,7 +195,7 @@ class Scene:
         }
 
     def is_own(self, card: int) -> bool:
-        """Whether a card lies with the seat that looks on."""
+        """Return whether a card is in a zone of the viewing seat."""
         layout, cells = self.game.machine.constants.layout, self.game.state.cells
         where = cells[layout.base["location"] + card]
         owned = (layout.base[group.name] for group in self.model.groups.values() if group.owner == "seat")
@@ -266,13 +266,13 @@ class Scene:
         for number, count in enumerate(bag):
             for place in range(count):
                 burns = bool(marked) and place < marked[number]
-                # a kind that is picked is marked once, where the tokens of a seat are counted
+                # a picked kind is marked only once, among the tokens of a seat
                 yield {**self.member(kind, number), "burns": burns, "on": card, "picked": False}
             for _ in range(max(0, (marked[number] if marked else 0) - count)):
                 yield {"burns": True, "on": card, "lent": True, **self.member(kind, number)}
 
     def _plain_face(self, card: int) -> Data:
-        """The face of a card for which none is written: its key, its attributes, the colour of the first kind."""
+        """Return the default face of a card: its key, its attributes, and the colour of the first kind among them."""
         row = self.model.cards[card]
         kind = self.model.card_kinds[row.kind]
         notes: list[tuple[str, str]] = []
@@ -317,8 +317,8 @@ class Scene:
         return words[:1].upper() + words[1:]
 
     def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
-        """The open panels that are shown now, in their order."""
-        found = []
+        """Return the visible panels in order."""
+        visible = []
         for panel in panels_of(self.model):
             if not is_open(panel):
                 continue
@@ -326,8 +326,8 @@ class Scene:
                 continue
             data = self.panel(panel)
             if self.model.panels or not _is_empty(data.get("value")):
-                found.append((panel, data))
-        return found
+                visible.append((panel, data))
+        return visible
 
     def _holds(self, panel: Panel) -> bool:
         assert panel.test is not None
@@ -337,7 +337,7 @@ class Scene:
             return False
 
     def panel(self, panel: Panel) -> Data:
-        """What a panel shows; the graph and sums are made by those who know more of the page."""
+        """Return the data of a panel. :meth:`board` and :meth:`sums` add those of graphs and calculators."""
         data: Data = {"name": panel.name, "form": panel.form, "heading": self.heading(panel.name), "cites": panel.cites}
         match panel.form:
             case "cards" | "tokens":
@@ -378,7 +378,7 @@ class Scene:
         return {"columns": heads, "rows": rows, "seats": seats}
 
     def _track(self, panel: Panel) -> Data:
-        """A track: for each space its price and the tokens on it, the cheapest first."""
+        """Return the data of a track: prices and tokens of its spaces, the cheapest first."""
         node = panel.shown
         assert isinstance(node, c.Read)
         cell = node.cell
@@ -402,7 +402,7 @@ class Scene:
         return {"k": "track", "prices": sorted(prices), "lanes": lanes}
 
     def _printed(self, panel: Panel) -> Data:
-        """A printed table, of which a key before the last two is fixed by its mark."""
+        """Return the data of a printed table. Keys before the last two are fixed to their marks."""
         table = self.model.tables[panel.printed]
         env, marks = self.env(panel.local_count), {}
         for key, tree in panel.marks:
@@ -437,7 +437,7 @@ class Scene:
     # --- sums
 
     def sums(self, panel: Panel, picks: Iterable[Thing]) -> Data:
-        """What things would cost together, each after those before it, on a copy of the game."""
+        """Return the costs of things bought one after another, computed on a copy of the game."""
         copy = self.game.clone()
         state = seen_by(copy.table, copy.state, self.player)
         known = {(each.type.word, name_of(each.type) if each.type.word == "kind" else ""): each for each in panel.sums}
@@ -464,7 +464,7 @@ class Scene:
     # --- the board
 
     def board(self) -> Data | None:
-        """The graph: the drawing without pieces, and over it the pieces, clouds and what can be pointed at."""
+        """Return the data of the graph: the drawing without pieces, and nodes with pieces and marks to draw over it."""
         graph = self.model.graph
         if graph is None or not graph.nodes:
             return None
@@ -510,22 +510,22 @@ class Scene:
             "node": graph.node,
         }
 
-    # --- where the game stands
+    # --- status
 
     def status(self) -> Data:
-        """The phase display: round, phase, who is asked, and what."""
+        """Return the data of the status line: round, phase, and the current decision with its seat."""
         cells, base = self.game.state.cells, self.game.machine.constants.layout.base
         number = cells[base["phase"]]
         phase = self.model.phases[number] if 0 <= number < len(self.model.phases) else ""
         decision = self.game.decision
         mine = self.game.decision_of(self.seat) if self.seat != PUBLIC else None
-        asked = mine or decision
+        current = mine or decision
         return {
             "round": cells[base["round"]],
             "phase": self.phase_name(phase),
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
             "actors": [self.seat_data(each.actor) for each in self.game.decisions],
-            "asks": self._asks(asked) if asked is not None else "",
+            "asks": self._asks(current) if current is not None else "",
             "mine": mine is not None,
             "over": self.game.is_over,
             "result": self._result(),
@@ -540,8 +540,8 @@ class Scene:
         if text:
             return text
         who = self.live.seat_name(decision.actor, self.language)
-        what = self.spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
-        return f"{who}: {what}"
+        name = self.spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+        return f"{who}: {name}"
 
     def _result(self) -> list[Data]:
         result = self.game.result
@@ -561,7 +561,7 @@ class Scene:
 
 @lru_cache(maxsize=64)
 def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str]]:
-    """For the parts of faces that no game changes, the texts as far as they are known, by cards."""
+    """Return empty caches of texts by card, for the parts of faces that do not depend on a game."""
     return {
         (kind, name): {}
         for kind, face in model.faces.items()
@@ -571,10 +571,10 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
 
 
 def _is_empty(value: Data | None) -> bool:
-    """Whether a panel that nobody wrote would show nothing."""
+    """Return whether a derived panel would be empty."""
     return value is not None and value["k"] in ("cards", "piles", "tokens") and not any(value["items"])
 
 
 def _fill(colours: Sequence[str]) -> list[tuple[str, str]]:
-    """Stripes of colours with their darker edges."""
+    """Return the colours of stripes, each with a darker one for its edge."""
     return [(colour, darker(colour, 0.35)) for colour in colours]

@@ -1,7 +1,7 @@
-"""One browser at a table: what it has opened, picked and asked for, and the pieces of its page.
+"""Page of a table in one browser: its state, and its pieces as HTML.
 
-A :class:`View` is the state of one page. Its pieces are worked out anew after each change; the browser is sent those
-that are not what it has.
+A :class:`View` is the state of one page. Its pieces are rendered again after each change, and the browser gets those
+that differ from what it has.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_PICKS = 40
 MOST_LISTED = 400
 MOST_VALUES = 120
 LINES = 80
-"""So many lines of the log are on the page at first."""
+"""Number of log lines on the page before all are asked for."""
 
 ENVIRONMENT = Environment(
     loader=PackageLoader("interpreter.serve"),
@@ -51,7 +51,7 @@ ENVIRONMENT = Environment(
 
 @dataclass
 class View:
-    """A page. ``seat`` is :data:`PUBLIC` for spectators, ``sent`` what the browser has of each piece."""
+    """State of a page. ``seat`` is :data:`PUBLIC` for spectators; ``sent`` has the pieces that the browser has."""
 
     live: Live
     seat: int
@@ -72,7 +72,7 @@ class View:
     mistakes: tuple[str, ...] = ()
     sent: dict[str, str] = field(default_factory=dict)
     rendered: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
-    """Pieces as they were rendered last, with the data that they show."""
+    """Cache of rendered pieces, with the data that they show."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     last: float = 0.0
 
@@ -82,7 +82,7 @@ class View:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the page shows nothing of its own, so that it is that of all who look on like this."""
+        """Return whether the page has no state of its own, so that all such spectators can share one rendering."""
         return self.seat == PUBLIC and not (
             self.open or self.picks or self.listing or self.all_lines or self.explained or self.said or self.refused
         ) and self.moment is None  # fmt: skip
@@ -90,7 +90,7 @@ class View:
     # --- pointing
 
     def decision(self) -> Decision | None:
-        """What the seat is asked now; nothing where it looks back."""
+        """Return the decision of the seat; None for spectators and while the page shows an earlier moment."""
         if self.moment is not None or self.seat == PUBLIC or self.live.kept.seats[self.seat].kind != "person":
             return None
         return self.live.game.decision_of(self.seat)
@@ -110,7 +110,7 @@ class View:
         return pointing
 
     def sums(self) -> Panel | None:
-        """The calculator, where it is open."""
+        """Return the calculator panel if it is open."""
         for panel in panels_of(self.live.game.ruleset.model):
             if panel.form == "sums" and self.is_open(panel):
                 return panel
@@ -119,7 +119,7 @@ class View:
     # --- windows
 
     def needed(self, panel: Panel) -> bool:
-        """Whether a window cannot be closed: its decision is asked."""
+        """Return whether a window must stay open because its decision is current."""
         decision = self.decision()
         return decision is not None and decision.name in dict(panel.answers)
 
@@ -138,21 +138,21 @@ class View:
             self.open.pop(panel.name, None)
         return self.needed(panel) or self.open.get(panel.name, itself)
 
-    # --- what the browser asks for
+    # --- requests of the browser
 
-    async def act(self, what: str, data: Mapping[str, Any]) -> None:
-        """Does what somebody has clicked. Mistakes become words on the page."""
-        if what not in ("sound", "language"):
+    async def act(self, action: str, data: Mapping[str, Any]) -> None:
+        """Execute an action of the user. Errors become messages on the page."""
+        if action not in ("sound", "language"):
             self.refused, self.said = [], ""
         try:
-            await self._act(what, data)
+            await self._act(action, data)
         except (Refused, StoreError) as error:
             self._refuse(str(error))
         except IllegalMove as error:
             self.refused = [self._reason(reason) for reason in error.reasons] or [{"text": str(error), "cites": []}]
             self.beeps += 1
         except (RuleFailure, KeyError, ValueError, TypeError, IndexError) as error:
-            self._refuse(f"That cannot be done: {error}")
+            self._refuse(f"This action failed: {error}")
         self.dirty.set()
 
     def _refuse(self, text: str) -> None:
@@ -163,9 +163,9 @@ class View:
         quotes = [quote(self.live.ruleset, cite) for cite in reason.cites]
         return {"text": reason.message, "rule": reason.rule, "cites": quotes}
 
-    async def _act(self, what: str, data: Mapping[str, Any]) -> None:
+    async def _act(self, action: str, data: Mapping[str, Any]) -> None:
         live = self.live
-        match what:
+        match action:
             case "point":
                 self._point(Thing.read(str(data["thing"])))
             case "option":
@@ -182,7 +182,7 @@ class View:
                 pointing = self.pointing()
                 code = pointing.ready() if pointing is not None else None
                 if code is None:
-                    raise Refused("There is still something to pick.")
+                    raise Refused("Pick the missing values first.")
                 await self._choose(code)
             case "take":
                 decision = self.decision()
@@ -201,7 +201,7 @@ class View:
             case "hint":
                 await self._hint()
             case "open" | "close":
-                self.open[str(data["panel"])[:80]] = what == "open"
+                self.open[str(data["panel"])[:80]] = action == "open"
             case "toggle":
                 panel = {panel.name: panel for panel in panels_of(live.ruleset.model)}[str(data["panel"])]
                 self.open[panel.name] = not self.is_open(panel)
@@ -225,11 +225,11 @@ class View:
             case "language":
                 self.language = str(data["value"])[:5]
             case _:
-                raise Refused("That is not understood.")
+                raise Refused("Unknown action.")
 
     def _own_seat(self) -> None:
         if self.seat == PUBLIC:
-            raise Refused("Spectators look on.")
+            raise Refused("Spectators cannot do this.")
 
     def _point(self, thing: Thing) -> None:
         panel = self.sums()
@@ -244,11 +244,11 @@ class View:
             return
         pointing = self.pointing()
         if pointing is None:
-            raise Refused("It is not your turn." if self.moment is None else "You look back: go to now to choose.")
+            raise Refused("It is not your turn." if self.moment is None else "Return to the present to choose.")
         if not pointing.point(thing):
             reasons = pointing.refusal(thing)
             if not reasons:
-                raise Refused("That cannot be picked now.")
+                raise Refused("This cannot be picked now.")
             self.refused = [self._reason(reason) for reason in reasons]
             self.beeps += 1
 
@@ -269,7 +269,7 @@ class View:
     def _slot_of(self, pointing: Pointing, number: int) -> Slot:
         slot = next((each for each in pointing.slots() if each.number == number), None)
         if slot is None:
-            raise Refused("That cannot be picked now.")
+            raise Refused("This cannot be picked now.")
         return slot
 
     def _number(self, number: int, value: int) -> None:
@@ -285,7 +285,7 @@ class View:
         decision = self.decision()
         assert decision is not None
         if self.sums() is not None:
-            raise Refused("The calculator is open, and nothing is chosen while it is. Close it first.")
+            raise Refused("Close the calculator before you choose.")
         option = decision.option(code)
         self.draft.clear()
         self.listing = False
@@ -309,7 +309,7 @@ class View:
     # --- the pieces of the page
 
     def pieces(self) -> dict[str, str]:
-        """The page by its pieces, as HTML."""
+        """Return the pieces of the page as HTML, by name."""
         game = self.game
         pointing = self.pointing()
         scene = Scene(self.live, game, self.seat, self.language, self.maps)
@@ -359,7 +359,7 @@ class View:
         }
 
     def _piece(self, name: str, macro: str, **data: Any) -> str:
-        """A piece that shows nothing but these data: what was rendered before, where they are the same."""
+        """Return a piece that depends on these data only, from the cache if they are unchanged."""
         known = self.rendered.get(name)
         if known is None or known[0] != data:
             known = self.rendered[name] = data, _render(macro, **data)
@@ -391,7 +391,7 @@ class View:
                 scene.burning = card, name_of(slot.type), slot.value
 
     def _words(self, decision: Decision, code: Code) -> str:
-        """An option in the words of the log, or by its name and values."""
+        """Return an option in the words of the log if it has some, else its name and values."""
         said = words_of(self.live.game.table, decision, code, self.language)
         if said:
             return said
@@ -401,7 +401,7 @@ class View:
         return f"{site.name.replace('_', ' ')} {', '.join(values)}".strip()
 
     def _prompt(self, pointing: Pointing) -> dict[str, Any]:
-        """What is asked: the alternatives, the slots of the one that is picked, and what it would do."""
+        """Return the data of the prompt: the alternatives, the slots of the picked one, and a preview of its effect."""
         decision = pointing.decision
         spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
         code = pointing.ready()
@@ -466,17 +466,17 @@ class View:
         return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
 
     def _wish(self) -> dict[str, Any] | None:
-        """Somebody's wish to take back, and whether this seat is to say something to it."""
+        """Return the pending undo request, and whether this seat must answer it."""
         asking = self.live.asking
         if asking is None:
             return None
         who, _, agreed = asking
-        found = self.live.undo_of(who)
-        asked = found is not None and self.seat in found[1] and self.seat not in agreed
+        possible = self.live.undo_of(who)
+        asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
         return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
 
     def _lines(self, game: Game) -> dict[str, Any]:
-        # nobody sees more of the log than a seat may while the game goes on
+        # hidden information stays out of the log until the game is over
         player: Any = None if self.live.game.is_over and self.moment is None else self.seat
         lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
@@ -484,11 +484,12 @@ class View:
 
 
 def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: set[Value]) -> list[int]:
-    """Of some cards those whose kind has a card for each of the values: others have such a value by accident."""
+    """Return the cards whose kind has a card for each of the values; other cards have such a value by coincidence.
+    Return all if there are none."""
     held: dict[str, set[Value]] = {}
-    for each in near:
-        held.setdefault(cards[each].kind, set()).add(cards[each].values[name])
-    return [each for each in near if values <= held[cards[each].kind]] or near
+    for card in near:
+        held.setdefault(cards[card].kind, set()).add(cards[card].values[name])
+    return [card for card in near if values <= held[cards[card].kind]] or near
 
 
 def _render(name: str, **values: Any) -> str:
@@ -498,11 +499,11 @@ def _render(name: str, **values: Any) -> str:
 
 def _module() -> Any:
     template = ENVIRONMENT.get_template("pieces.html")
-    found = _MODULES.get(id(template))
-    if found is None:
+    module = _MODULES.get(id(template))
+    if module is None:
         _MODULES.clear()
-        found = _MODULES[id(template)] = template.module
-    return found
+        module = _MODULES[id(template)] = template.module
+    return module
 
 
 _MODULES: dict[int, Any] = {}

@@ -1,7 +1,7 @@
 """Live editing: when a file of a watched ruleset is saved, its tables go on with the new rules.
 
-What is watched is what loading looked at. Mistakes are put on the pages of the tables; the rules stay as they were
-until there are none.
+All files that loading has read are watched. Errors are shown on the pages of the tables, which keep the old rules until
+the errors are fixed.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from interpreter.serve.live import Live
 __all__ = ["Watch"]
 
 PAUSE = 0.1
-"""Seconds between two looks at the files."""
+"""Polling interval in seconds."""
 SETTLED = 0.03
-"""Seconds in which nothing more changes when a file has been written."""
+"""Seconds without a further change after which a file counts as completely written."""
 Marks = dict[str, tuple[int, int] | None]
 
 
 class Watch:
-    """Watches the rulesets of a hall, and tells their tables and pages."""
+    """Watcher of the rulesets of a hall that reloads them for their tables and pages."""
 
     def __init__(self, hall: Hall, targets: Iterable[str]) -> None:
         self.hall, self.targets = hall, [Path(each) for each in targets]
         self._paths: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
 
     async def run(self) -> None:
-        """Looks at the files until it is cancelled."""
+        """Watch the files until cancelled."""
         await self._look_at_all()
         marks = self._marks()
         while True:
@@ -42,7 +42,7 @@ class Watch:
             now = await asyncio.to_thread(self._marks)
             if now == marks:
                 continue
-            while True:  # whoever writes a file may not be done with it
+            while True:  # a file may be only partly written
                 await asyncio.sleep(SETTLED)
                 later = await asyncio.to_thread(self._marks)
                 if later == now:
@@ -50,36 +50,36 @@ class Watch:
                 now = later
             changed = {path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)}
             await self._changed(changed)
-            # a file that was saved in the meantime has another mark than when it was read
+            # keep the marks from before the reload, so that a file saved meanwhile counts as changed
             marks = {**self._marks(), **now}
             marks = {path: mark for path, mark in marks.items() if path in self._watched()}
 
     def _wanted(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
-        """The rulesets with their overlays that are played here, each with its tables."""
-        found: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
+        """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
+        tables: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
         for id in self.hall.offers:
-            found[id, ()] = []
+            tables[id, ()] = []
         for live in self.hall.lives.values():
-            found.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
-        return found
+            tables.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
+        return tables
 
     async def _look_at_all(self) -> None:
         for key in self._wanted():
             await self._load(key)
 
     async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | list[str]:
-        """The ruleset, or its mistakes in words."""
+        """Load a ruleset; return it, or its errors as text."""
         id, overlays = key
         offer = self.hall.offers.get(id)
         if offer is None:
-            return [f"there is no ruleset `{id}`"]
+            return [f"unknown ruleset `{id}`"]
 
         def read() -> Ruleset | list[str]:
             looked_at = set(self._paths.get(key, ()))
             with noted() as evidence:
                 try:
                     ruleset = load(offer.source or id, overlays)
-                    # what comes from the cache was looked at when it went there
+                    # a ruleset from the cache is loaded without reading its files
                     looked_at = {os.path.abspath(document.path) for document in ruleset.composition.documents}
                     looked_at.add(os.path.abspath(ruleset.document.path))
                     return ruleset
@@ -88,22 +88,22 @@ class Watch:
                 finally:
                     self._paths[key] = frozenset(looked_at | set(evidence.paths))
 
-        async with self.hall.loading:  # of what is looked at, one load at a time takes notes
+        async with self.hall.loading:  # only one load at a time can record the files it reads
             return await asyncio.to_thread(read)
 
     async def _changed(self, paths: set[str]) -> None:
         for key, lives in self._wanted().items():
             if key in self._paths and self._paths[key].isdisjoint(paths):
                 continue
-            found = await self._load(key)
-            mistakes = tuple(found) if isinstance(found, list) else ()
+            reloaded = await self._load(key)
+            mistakes = tuple(reloaded) if isinstance(reloaded, list) else ()
             for view in list(self.hall.views.values()):
                 if view.live in lives or key[0] == view.live.kept.header["ruleset"]:
                     view.mistakes = mistakes
                     view.dirty.set()
-            if isinstance(found, Ruleset):
+            if isinstance(reloaded, Ruleset):
                 for live in lives:
-                    await live.go_on_with(found)
+                    await live.go_on_with(reloaded)
 
     def _marks(self) -> Marks:
         return {path: _mark(path) for path in self._watched()}
@@ -113,7 +113,7 @@ class Watch:
 
 
 def _overlays(live: Live) -> tuple[str, ...]:
-    """The overlays of a table beside those that its ruleset lists itself."""
+    """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
     from interpreter.reading.compose import words
 
     own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]

@@ -1,7 +1,7 @@
-"""The server's routes: the lobby, the page of a table, what it sends and what it hears.
+"""Routes of the web server: lobby, pages of tables, event streams and actions.
 
-Every answer has headers that keep scripts, frames and referrers of others out; every request is held against the names
-under which the server is asked for, and every change against where it comes from.
+Every response has security headers against foreign scripts, frames and referrers. Every request is checked against the
+allowed host names, and every POST against its origin.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ __all__ = ["application"]
 MOST_BYTES = 64 * 1024
 MOST_LOG_BYTES = 4 * 1024 * 1024
 BEAT = 20.0
-"""Seconds after which a listener is sent a sign of life."""
+"""Seconds between two keep-alive comments of an event stream."""
 REST = 0.03
-"""Seconds between two pieces of news for one listener: what happens in between comes together."""
+"""Seconds between two events of a stream: changes in between are combined."""
 ACTS, A_SECOND = 40.0, 12.0
-"""So many actions a page may have at once, and so many more with each second."""
+"""Rate limit of a page: most actions in a burst, and actions a second."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
@@ -69,7 +69,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 class Guard:
-    """Holds requests against what the server allows: names, where they come from, how long they are."""
+    """Middleware that checks the host name, origin and size of requests and adds the security headers."""
 
     def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
         self.app, self.names = app, frozenset(names)
@@ -101,40 +101,40 @@ class Guard:
             message = await receive()
             read += len(message.get("body", b""))
             if read > most:
-                raise HTTPException(413, "That is too long.")
+                raise HTTPException(413, "Request too large.")
             return message
 
         await self.app(scope, limited, guarded)
 
     def _wrong(self, method: str, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
         if _name(headers.get("host", "")) not in self.names:
-            return 421, "This server is not asked for under that name."
+            return 421, "Unknown host name."
         if method in ("GET", "HEAD"):
             return None
         if method != "POST":
-            return 405, "Only GET and POST are understood."
+            return 405, "Only GET and POST are allowed."
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-            return 403, "This comes from another site."
+            return 403, "Request from another site."
         if origin is None and site not in (None, "same-origin", "none"):
-            return 403, "This comes from another site."
+            return 403, "Request from another site."
         length = headers.get("content-length", "0")
         most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
         if not length.isdigit() or int(length) > most:
-            return 413, "That is too long."
+            return 413, "Request too large."
         return None
 
 
 def _name(host: str) -> str:
-    """A host without its port."""
+    """Return a host without its port."""
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
 
 
 def application(
     hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None
 ) -> ASGIApp:
-    """The server for a hall; ``names`` are those under which it may be asked for, beside those of this machine.
-    ``before`` runs beside it as long as it serves."""
+    """Return the application for a hall. ``names`` are the allowed host names, in addition to those of this machine.
+    ``before`` runs in the background as long as the application."""
     site = _Site(hall)
 
     @asynccontextmanager
@@ -182,7 +182,7 @@ async def _told(request: Request, error: HTTPException) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    # neither the address, which has a token in it, nor what failed goes anywhere
+    # the response and logs show neither the address, which contains a token, nor the error
     return PlainTextResponse("Something went wrong on this server.", 500)
 
 
@@ -218,12 +218,12 @@ class _Site:
     async def _form(self, id: str, given: Mapping[str, Any], error: str, status: int = 200) -> Response:
         hall = self.hall
         if id not in hall.offers:
-            raise HTTPException(404, "There is no such ruleset.")
+            raise HTTPException(404, "Unknown ruleset.")
         try:
             ruleset = await hall.ruleset(id)
         except RulesetError as wrong:
             text = "; ".join(each.message for each in wrong.diagnostics)
-            raise HTTPException(409, f"This ruleset has mistakes: {text}") from None
+            raise HTTPException(409, f"This ruleset has errors: {text}") from None
         players = ruleset.players
         number = int(given.get("players") or players.usual)
         model = ruleset.model
@@ -249,9 +249,9 @@ class _Site:
         try:
             players = int(given.get("players", "2"))
         except ValueError:
-            return await self._form(id, {}, "The number of players is no number.", 400)
+            return await self._form(id, {}, "The number of players is not a number.", 400)
         if not 1 <= players <= 12:
-            return await self._form(id, {}, "That many cannot play.", 400)
+            return await self._form(id, {}, "The number of players must be from 1 to 12.", 400)
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         out = [f"-{value}" for value in form.getlist("without")]
         seats = [
@@ -263,7 +263,7 @@ class _Site:
         wish = Wish(id, players, seats, [*overlays, *out], settings, given.get("title", ""), "listed" in given)
         try:
             if len(seats) != players:
-                raise Refused("Each seat is for a person, a bot, or open.")
+                raise Refused("Each seat must be for a person or a bot, or open.")
             kept = await self.hall.begin(wish)
         except (Refused, StoreError) as error:
             return await self._form(id, {**given, "overlays": overlays}, str(error), 409)
@@ -299,7 +299,7 @@ class _Site:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/seat/{token}", 303)
 
-    # --- whoever set a table up
+    # --- the host's page
 
     async def _hosted(self, request: Request) -> Live:
         id = self.hall.hosted(request.path_params["token"])
@@ -328,7 +328,7 @@ class _Site:
         form = await request.form()
         seat, kind = request.path_params["seat"], str(form.get("kind"))
         if seat >= len(live.kept.seats) or kind not in ("person", "bot", "open"):
-            raise HTTPException(400, "There is no such seat.")
+            raise HTTPException(400, "No such seat.")
         try:
             await live.take(seat, kind, str(form.get("bot", ""))[:400], live.kept.seats[seat].name)
         except (Refused, StoreError) as error:
@@ -340,7 +340,7 @@ class _Site:
 
     def _log(self, live: Live) -> Response:
         if not live.is_open_book:
-            raise HTTPException(403, "The log has all that is hidden in it: it can be had when the game is over.")
+            raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(live.text(), media_type="application/jsonl", headers=headers)
@@ -355,14 +355,14 @@ class _Site:
 
     async def _seated(self, request: Request) -> tuple[Live, int, str]:
         token = request.path_params["token"]
-        found = self.hall.table_of(token)
-        if found is None:
-            raise HTTPException(404, "There is no table behind this link.")
-        return await self._live(found[0]), found[1], token
+        place = self.hall.table_of(token)
+        if place is None:
+            raise HTTPException(404, "No table has this link.")
+        return await self._live(place[0]), place[1], token
 
     def _view(self, token: str, id: str, live: Live, seat: int) -> View:
         if not _ID.fullmatch(id):
-            raise HTTPException(400, "This page has no id.")
+            raise HTTPException(400, "Invalid page id.")
         view = self.hall.view(token, id, live, seat)
         view.last = time.monotonic()
         return view
@@ -374,8 +374,8 @@ class _Site:
         id = secrets.token_urlsafe(18)
         view = self._view(token, id, live, seat)
         known = languages_of(live.ruleset)
-        wanted = request.query_params.get("language") or _preferred(request, known)
-        view.language = wanted if wanted in known else "en"
+        language = request.query_params.get("language") or _preferred(request, known)
+        view.language = language if language in known else "en"
         pieces = self.hall.pieces(view)
         name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
         return _page(
@@ -402,7 +402,7 @@ class _Site:
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        beeps = -1  # of what this listener has been told
+        beeps = -1  # last count sent to this stream
         try:
             while key in hall.views and hall.views[key] is view:
                 try:
@@ -430,12 +430,12 @@ class _Site:
         try:
             data = await request.json()
         except ValueError:
-            raise HTTPException(400, "That is no JSON.") from None
+            raise HTTPException(400, "Request is not JSON.") from None
         if not isinstance(data, dict) or not isinstance(data.get("view"), str) or not isinstance(data.get("do"), str):
-            raise HTTPException(400, "That does not say what to do.")
+            raise HTTPException(400, "Request without an action.")
         view = self._view(token, data["view"], live, seat)
         if not self._may_act(token, data["view"]):
-            raise HTTPException(429, "That was too fast.")
+            raise HTTPException(429, "Too many requests.")
         go = ""
         if data["do"] == "explain":
             await self._explain(view, str(data.get("line", ""))[:20])
@@ -446,7 +446,7 @@ class _Site:
         return JSONResponse({"go": go} if go else {})
 
     def _may_act(self, token: str, id: str) -> bool:
-        """Whether a page has not asked for more than people do."""
+        """Return whether a page is within its rate limit."""
         now = time.monotonic()
         left, then = self._left.get((token, id), (ACTS, now))
         left = min(ACTS, left + (now - then) * A_SECOND)
@@ -466,7 +466,7 @@ class _Site:
         live = view.live
         try:
             if view.seat == PUBLIC or not live.is_open_book:
-                raise Refused("Others play here, and hidden things would be known: this is for when the game is over.")
+                raise Refused("This would reveal hidden information; you can do it when the game is over.")
             until = view.moment if view.moment is not None else len(live.kept.choices)
             kept = await self.hall.go_on(live.as_log, until, live.kept.title)
         except (Refused, StoreError) as error:
@@ -478,7 +478,7 @@ class _Site:
     async def log(self, request: Request) -> Response:
         live, seat, _ = await self._seated(request)
         if seat == PUBLIC and not live.game.is_over:
-            raise HTTPException(403, "Spectators can have the log when the game is over.")
+            raise HTTPException(403, "Spectators can download the log when the game is over.")
         return self._log(live)
 
     async def rules(self, request: Request) -> Response:
@@ -491,11 +491,13 @@ class _Site:
 
 
 def _csp_of(text: str) -> str:
-    """A policy that allows the style and script of a page of its own, by their digests, and nothing else."""
+    """Return a content security policy that allows only the inline styles and scripts of a page, by their digests."""
 
     def digests(tag: str) -> str:
-        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        return " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in found) or "'none'"
+        contents = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        return (
+            " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in contents) or "'none'"
+        )
 
     return (
         f"default-src 'none'; style-src {digests('style')}; script-src {digests('script')}; img-src data:; "
@@ -504,9 +506,9 @@ def _csp_of(text: str) -> str:
 
 
 def _preferred(request: Request, known: list[str]) -> str:
-    """The first language of the browser that the ruleset has."""
-    asked = request.headers.get("accept-language", "")
-    for part in asked.split(",")[:10]:
+    """Return the first language of the browser that the ruleset supports."""
+    accepted = request.headers.get("accept-language", "")
+    for part in accepted.split(",")[:10]:
         name = part.split(";")[0].strip().split("-")[0]
         if name in known:
             return name
@@ -515,8 +517,8 @@ def _preferred(request: Request, known: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Overlay:
-    """An overlay as the form of a new table lists it. ``reason`` says why the ruleset cannot have it, ``limits`` which
-    other choices it rules out."""
+    """An overlay in the form for a new table. ``reason`` says why the ruleset cannot have it, ``limits`` which other
+    choices it excludes."""
 
     id: str
     title: str
@@ -526,7 +528,7 @@ class _Overlay:
 
 
 def _overlays(ruleset: Ruleset) -> list[_Overlay]:
-    """The overlays of a ruleset's family: those that it can have, and those that it cannot, with the reasons."""
+    """Return the overlays of a ruleset's family: the compatible ones, and others with the reasons against them."""
     from interpreter.reading.compose import player_range, undefined_with, word, words
     from interpreter.reading.ruleset_files import can_have
 
@@ -536,7 +538,7 @@ def _overlays(ruleset: Ruleset) -> list[_Overlay]:
     titles = {id: word(document.root.get("title"), id) for id, document in overlays.items()}
     apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined_with(document).keys()
              for id, document in overlays.items()}  # fmt: skip
-    found = []
+    entries = []
     for id, document in overlays.items():
         taken = id in here
         reason = "; ".join(why for file, why in undefined_with(document).items() if file in here)
@@ -549,5 +551,5 @@ def _overlays(ruleset: Ruleset) -> list[_Overlay]:
         others = [titles[other] for other in possible if other in apart[id] or id in apart[other]]
         if others:
             limits.append(f"not with {', '.join(others)}")
-        found.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
-    return found
+        entries.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
+    return entries

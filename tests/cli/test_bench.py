@@ -158,8 +158,8 @@ def test_what_is_not_the_same(run: Run, tmp_path: Path) -> None:
     result = run("bench", "pebbles", "--players", "4", "--players", "2", *SHORT, "--baseline", path)
     told = result.stderr.splitlines()
     assert told[0] == "pebbles, 2 players, random: nothing to compare with"
-    assert told[1].startswith("the kept figures are of Python 3.0, these of 3.")
-    assert told[2] == "pebbles: games are of another length than they were, so games a second say little"
+    assert told[1].startswith("the baseline was measured with Python 3.0, these figures with 3.")
+    assert told[2] == "pebbles: games have another length than in the baseline, so games a second are not comparable"
     assert result.exit_code == 0
 
 

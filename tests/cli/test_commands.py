@@ -65,7 +65,7 @@ def test_list(run: Run) -> None:
 def test_one_view_and_a_language_that_is_there(run: Run) -> None:
     assert "a number of seats goes with a game only" in run("show", "pebbles", "--with", "birds:2").stderr
     assert "--layers and --events are two views" in run("show", "pebbles", "--layers", "--events").stderr
-    assert "says nothing in `xx`; it has " in run("run", "pebbles", "--lang", "xx").stderr
+    assert "has no texts in `xx`; it has " in run("run", "pebbles", "--lang", "xx").stderr
 
 
 def test_show(run: Run) -> None:
@@ -104,7 +104,7 @@ def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Ru
     assert text == run("show", "pebbles", "may_pull", "--ir=built").stdout
     assert text.rstrip("\n") in run("show", "pebbles", "--ir").stdout
     wat = run("show", "pebbles", "--wat", "may_pull").stdout
-    inlined = ";; inlined wherever it is called; as built:\n"
+    inlined = ";; inlined at every call; as built:\n"
     assert wat.startswith(f"{inlined};; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
     assert run("show", "pebbles", "may_pull", "--ir=inline").stdout == f"{inlined.replace(';;', '#')}{text}"
     pulling = run("show", "pebbles", "pulling", "--ir=inline").stdout
@@ -122,7 +122,7 @@ def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Ru
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--ir", "may_pul"], "no function is made of a rule `may_pul`; did you mean `may_pull`?"),
+        (["--ir", "may_pul"], "no function is compiled from a rule `may_pul`; did you mean `may_pull`?"),
         (["--ir=biult", "may_pull"], "unknown pass `biult`; did you mean `built`? The passes are `built`"),
         (["may_pull"], "the name of a rule goes with --ir and --wat"),
         (["--ir", "--wat"], "are two views"),
@@ -320,7 +320,7 @@ def test_lint_looks_at_what_was_asked(run: Run, pond: Path) -> None:
     )
     result = run("lint", "pond/overlays/bad.yaml")
     assert (result.exit_code, "L002" in result.stdout, "\n1 found\n" in result.stdout) == (1, True, True)
-    assert result.stderr == "skipped, for they have errors: `pond` with `pond/wrong`\n"
+    assert result.stderr == "skipped because of errors: `pond` with `pond/wrong`\n"
     asked = run("lint", "pond/overlays/wrong.yaml")
     assert (asked.exit_code, "E301 unknown name `b`" in asked.stderr) == (1, True)
 

@@ -66,7 +66,7 @@ def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
     _change(pond / "statements/pond.csv", ",pond,", ",another,")
     result = run("coverage", "--ruleset", "pond")
     assert result.exit_code == 1
-    assert "no statement of the rulebook `pond` stands in `<family>/statements/*.csv`" in result.stderr
+    assert "no statements of the rulebook `pond` found in `<family>/statements/*.csv`" in result.stderr
     _change(pond / "editions/classic.yaml", "rulebook: pond\n", "")
     result = run("coverage", "--ruleset", "pond")
     assert (result.exit_code, result.stderr) == (1, "Error: `pond` follows no rulebook\n")

@@ -21,8 +21,8 @@ def crooked(tmp_path: Path) -> Path:
 
 def test_fmt_writes_and_has_nothing_to_do_then(run: Run, crooked: Path) -> None:
     result = run("fmt", str(crooked))
-    assert (result.exit_code, result.stdout) == (0, f"laid out {crooked}/crooked.yaml\n")
-    assert result.stderr == "2 files: 1 laid out, 1 as they should be\n"
+    assert (result.exit_code, result.stdout) == (0, f"formatted {crooked}/crooked.yaml\n")
+    assert result.stderr == "2 files: 1 formatted, 1 unchanged\n"
     assert (crooked / "crooked.yaml").read_text(encoding="utf-8") == STRAIGHT
     assert run("fmt", "--check", str(crooked)).exit_code == 0
 

@@ -91,7 +91,7 @@ def test_a_kept_game_by_another_ruleset(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
     run("run", "germany-2018", "--players", "3", "--seed", "1", "--bots", "random", "--log", str(log))
     result = run("replay", str(log), "--ruleset", "germany-2004")
-    assert "a game of `germany-2018`, played again by `germany-2004`; it has no setting `" in result.stderr
+    assert "replaying a game of `germany-2018` with `germany-2004`; it has no setting `" in result.stderr
     assert result.stdout.startswith("differs at choice ")
     assert "has changed" not in result.stderr
 
@@ -348,7 +348,7 @@ def test_an_overlay_is_named_by_its_second_word(run: Run) -> None:
 
 
 def test_show_tells_what_a_game_of_two_takes_in(run: Run) -> None:
-    assert "a game of 2 takes in power-grid/konzern" in run("show", "germany-2018").stdout
+    assert "a game of 2 includes power-grid/konzern" in run("show", "germany-2018").stdout
 
 
 # --- a second language ------------------------------------------------------------------------------------------------

@@ -132,8 +132,8 @@ def test_figures_as_text(run: Run) -> None:
     assert run("map", ISLES, "--stats", "--first", "3").stdout.splitlines() == [
         "Huts on isles",
         "  6 nodes in one piece; 6 links, 2.0 at each isle, 6.5 long on average",
-        "  the longest of all shortest ways: 30, Ask – Far Rock",
-        "  bridges, without which the graph falls apart: Dun – Insel Ö (2), Insel Ö – Far Rock (20)",
+        "  diameter: 30, Ask – Far Rock",
+        "  bridges: Dun – Insel Ö (2), Insel Ö – Far Rock (20)",
         "",
         "  isle      links  mean way  longest  first 3  which are",
         "  Col           2       7.6       23        3  Dun, Insel Ö",

@@ -146,7 +146,7 @@ def test_nothing_is_written_over(run: Run, folder: Path) -> None:
     (folder / "stones" / "stones.yaml").unlink()
     result = run("new", "game", "stones", "--in", ".", "--title", "Another")
     assert result.exit_code == 1
-    assert result.stderr == "Error: `stones/family.yaml` is there already; nothing was written\n"
+    assert result.stderr == "Error: `stones/family.yaml` already exists; nothing was written\n"
     assert not (folder / "stones" / "stones.yaml").exists()
     assert all(path.read_text(encoding="utf-8") == before[path] for path in files(folder))
 
@@ -162,12 +162,12 @@ def test_nothing_is_written_over(run: Run, folder: Path) -> None:
         ("map pond/x --for goofspiel", 1, "`goofspiel` is of the family `goofspiel`, not `pond`"),
         ("map x --for goofspiel", 1, "`goofspiel` has no map, so it cannot have another one"),
         ("map x --for outpost", 1, "a map for `outpost` must also declare tables (`labour_fields`, "),
-        ("edition classic --for goofspiel", 1, "the edition `goofspiel/classic` is there already"),
-        ("map pond --for pond", 1, "the ruleset `pond` is there already"),
-        ("game pond", 1, "the family `pond` is there already"),
+        ("edition classic --for goofspiel", 1, "the edition `goofspiel/classic` already exists"),
+        ("map pond --for pond", 1, "the ruleset `pond` already exists"),
+        ("game pond", 1, "the family `pond` already exists"),
         ("game x --for pond", 2, "--for goes with a map, an overlay or an edition"),
         ("castle x", 2, "'castle' is not one of 'map', 'overlay', 'edition', 'game'"),
-        ("overlay pond/x", 2, "--for is missing: which ruleset is it made for? There are pond"),
+        ("overlay pond/x", 2, "--for is missing; there are pond"),
         ("map", 2, "NAME is missing"),
         ("", 2, "KIND is missing"),
     ],
@@ -185,7 +185,7 @@ def test_a_title_that_would_break_the_files_is_refused(run: Run, folder: Path) -
 
 
 def test_what_is_not_given_is_asked_for(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(new, "_somebody_is_there", lambda: True)
+    monkeypatch.setattr(new, "_is_interactive", lambda: True)
     result = run("new", "--in", ".", input="overlay\ndry\n\npond\n")
     assert result.exit_code == 0, result.stderr
     assert [path.relative_to(folder).as_posix() for path in files(folder)] == ["pond/overlays/dry.yaml"]

@@ -42,7 +42,7 @@ def test_what_was_left_out_is_told(run: Run) -> None:
     checked, *skipped = result.stderr.splitlines()
     assert checked.startswith("checked closely: ")
     assert "of 0 decisions; more with --games or --time" in checked
-    assert skipped == ["skipped: 3 games, the time of 0 s was over"]
+    assert skipped == ["skipped: 3 games, since the time of 0 s was over"]
     data = json.loads(run("verify", "goofspiel", "-n", "2", "-o", "json").stdout)
     assert data["skipped"] == []
     assert 0 < data["closely"] < data["decisions"]

@@ -256,7 +256,7 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert len(found.ids) == len(set(found.ids))
     assert {"effects", "where", "rules-largest", "chapter-pulling"} <= set(found.ids)
     assert "<mark>" not in text  # one line each: nothing is gained by marking all of it
-    assert "The same rule but for 3 → 5." in text
+    assert "The same rule, except for 3 → 5." in text
 
 
 def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
@@ -282,8 +282,8 @@ def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
         True,
     )
     said = CliRunner().invoke(cli, ["compare", *names, *play]).stdout
-    assert "How much it matters" in said
-    assert "Where it first matters" in said
+    assert "Effects on play" in said
+    assert "First divergence" in said
 
 
 def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,11 +300,11 @@ def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr("interpreter.compare.ablation._alone", stops)
     late = CliRunner().invoke(cli, play)
-    assert (late.exit_code, "How much it matters" in late.stdout) == (130, True)
+    assert (late.exit_code, "Effects on play" in late.stdout) == (130, True)
     assert "stopped: 0 of 3 differences are played by themselves" in late.stderr
     monkeypatch.setattr("interpreter.compare.paired_games.played", stops)
     early = CliRunner().invoke(cli, play)
-    assert (early.exit_code, "How much it matters" in early.stdout) == (130, False)
+    assert (early.exit_code, "Effects on play" in early.stdout) == (130, False)
     assert "stopped: 0 of 2 pairs of games are done" in early.stderr
 
 

@@ -204,11 +204,11 @@ def tmp_texts(changes: dict[str, list[dict[str, Any]]]) -> tuple[list[str], list
 @pytest.mark.parametrize(
     ("piece", "offset", "name", "reason"),
     [
-        ("bid_of", 0, "points", "`points` is a name already"),
-        ("bid_of", 0, "Bid", "is no name"),
+        ("bid_of", 0, "points", "`points` is already in use"),
+        ("bid_of", 0, "Bid", "invalid name `Bid`"),
         ("bid_of", 0, "count", "is a reserved name"),
-        ("GO-1", 0, "x", "the id of a sentence"),
-        ("title", 0, "x", "no name of a rule"),
+        ("GO-1", 0, "x", "the id of a rulebook sentence"),
+        ("title", 0, "x", "not the name of a rule"),
     ],
 )
 def test_a_rename_that_is_not_safe_is_refused(

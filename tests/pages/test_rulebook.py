@@ -149,7 +149,7 @@ def test_markdown_has_the_same_sections_and_links() -> None:
 
 
 def test_what_is_kept_is_told_in_words() -> None:
-    holders = markdown_of(page("germany-2018")).partition("## Where things lie")[2].partition("## Settings")[0]
+    holders = markdown_of(page("germany-2018")).partition("## Areas and state")[2].partition("## Settings")[0]
     assert "| **Discounted** | plant or none | nothing |" in holders
     assert "| **Phased out** | yes or no |" in holders
     assert "| **Stage** | number |" in holders

@@ -103,16 +103,16 @@ def test_errors_are_values(engine: Engine) -> None:
     bad: list[tuple[str, dict[str, Any], str]] = [
         ("new", {"players": 99}, "players"),
         ("new", {"seed": -1}, "seed: got -1, want 0 to"),
-        ("new", {"sed": 1}, "there is no parameter `sed`; did you mean `seed`?"),
+        ("new", {"sed": 1}, "unknown parameter `sed`; did you mean `seed`?"),
         ("new", {"players": True}, "players: got true, want a whole number"),
         ("apply", {"game": game}, "want either `choice` or `option`"),
-        ("apply", {"game": game, "option": 400}, "there is no option 400"),
+        ("apply", {"game": game, "option": 400}, "unknown option 400"),
         ("apply", {}, "`game` is missing"),
         ("view", {"game": game, "player": 7}, "player: got 7, want 0 to 1"),
         ("load", {"save": "no"}, ""),
         ("hint", {"game": game, "bot": "nobody"}, "unknown bot `nobody`"),
         ("hint", {"game": game, "bot": "cmd:rm -rf x"}, "can be named on the command line alone"),
-        ("nothing", {}, "no method is called `nothing`"),
+        ("nothing", {}, "unknown method `nothing`"),
     ]
     for method, params, message in bad:
         error = ask(engine, method, **params)

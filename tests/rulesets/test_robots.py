@@ -135,7 +135,7 @@ def test_the_command_line_counts_robots() -> None:
     assert "player 3 is a robot of the pieces 1-3-2-6-4" in run(
         "germany-2004", "--players", "2", "--with", "robots", "--set", "robots=1-3-2-6-4"
     )
-    assert "brings no seats that could be counted" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
+    assert "has no number of seats to set" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
     assert "want the number of its seats behind the colon" in run("bsw-france", "--with", "robots:")
     assert "`--allow undefined` tries it" in run("germany-2018", "--players", "3", "--with", "robots")
     said = run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")

@@ -361,10 +361,10 @@ def test_looking_back_and_asking_why(chromium: Any, served: Served) -> None:
     page.locator("#f-why .chain").wait_for(timeout=30_000)
     assert page.locator("#f-why .cite").count() > 0
     page.locator("#moment").evaluate("(e) => { e.value = 3; e.dispatchEvent(new Event('change', {bubbles: true})); }")
-    page.get_by_text("You look back at choice 3").wait_for()
+    page.get_by_text("This is the game after choice 3").wait_for()
     assert page.locator("#panel-players .card").count() <= 3
     page.get_by_role("button", name="Back to now").click()
-    page.get_by_text("You look back at choice 3").wait_for(state="detached")
+    page.get_by_text("This is the game after choice 3").wait_for(state="detached")
     page.context.close()
 
 

@@ -313,7 +313,7 @@ def test_an_overlay_by_its_path_is_refused(served: Served, overlay: str) -> None
     data = {"players": "3", "seat0": "bot", "seat1": "bot", "seat2": "bot", "overlay": overlay}
     answer = httpx.post(f"{served.base}/new/germany-2018", data=data, headers={"Origin": served.base})
     assert answer.status_code == 409
-    assert "There is no overlay" in answer.text
+    assert "Unknown overlay" in answer.text
 
 
 # --- faults

@@ -97,6 +97,6 @@ def test_what_does_not_go_together_is_refused() -> None:
 def test_the_text_has_ratings_and_pairs() -> None:
     command = ["simulate", "goofspiel", "-n", "10", "--players", "3", "--seed", "2", "-j", "1"]
     result = CliRunner().invoke(cli, [*command, "--round-robin", "random,bench"])
-    assert "12 games: each of 6 orders on the seats as often" in result.stderr
+    assert "12 games, so that each of 6 seatings is played equally often" in result.stderr
     assert "goofspiel: 12 games of 3 players, seed 2" in result.stdout
     assert "ahead of" in result.stdout

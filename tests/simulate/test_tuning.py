@@ -99,7 +99,7 @@ def test_the_command_writes_what_is_better(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_cannot_be_tuned_is_refused() -> None:
     for arguments, code, message in [
-        (["nobody", "--for", "goofspiel"], 2, "no policy is called `nobody`"),
+        (["nobody", "--for", "goofspiel"], 2, "unknown policy `nobody`"),
         (["bench", "--for", "goofspiel"], 1, "`bench` has no weights"),
         (["sensible", "--for", "goofspiel", "--only", "mor"], 2, "has no weight `mor`; did you mean `more`?"),
         (["sensible", "--for", "goofspiel", "--against", "nobody"], 2, "unknown bot `nobody`"),

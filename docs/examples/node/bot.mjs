@@ -24,6 +24,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   const answer = answers[method];
   const told = answer
     ? { result: answer(params) }
-    : { error: { code: -32601, message: `no method is called ${method}` } };
+    : { error: { code: -32601, message: `unknown method ${method}` } };
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...told })}\n`);
 }

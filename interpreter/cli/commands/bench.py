@@ -1,4 +1,4 @@
-"""``regelwerk bench``: how fast rulesets are played, and whether they were faster before."""
+"""``regelwerk bench``: speed of rulesets, compared with a baseline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL = 4
-"""So many play where nothing is said, or the next number that is allowed."""
+"""Default number of players, or the closest allowed one."""
 
 
 @click.command("bench")
@@ -93,9 +93,9 @@ def command(
     from interpreter.simulate.baseline import changes, report, row_of
 
     if not isfinite(seconds):
-        raise click.BadParameter("not a number of seconds", param_hint="--seconds")
+        raise click.BadParameter("want a finite number of seconds", param_hint="--seconds")
     if save is not None and not save.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {save.parent}", param_hint="--save")
+        raise click.BadParameter(f"no such folder: {save.parent}", param_hint="--save")
     kept = _kept(baseline) if baseline is not None else None
     if (overlays or settings) and not rulesets:
         raise click.UsageError("overlays and settings go with the name of a ruleset")
@@ -108,16 +108,16 @@ def command(
         if output == "text":
             table.add(row_of(subject, samples[-1]))
     if not subjects:
-        raise click.UsageError("no ruleset is for so many players")
+        raise click.UsageError("no ruleset allows this number of players")
     data = report(__version__, subjects, samples, seconds)
-    found = list(changes(kept, data)) if kept is not None else []
+    differences = list(changes(kept, data)) if kept is not None else []
     if output == "json":
-        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in found]})
+        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in differences]})
     elif kept is not None:
-        _compared(kept, data, found)
+        _compared(kept, data, differences)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    if any(change.worse for change in found) or (kept is not None and not found):
+    if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
 
 
@@ -130,13 +130,13 @@ def _kept(path: Path) -> Report:
         raise click.UsageError(f"{path}: {error}") from None
 
 
-# --- what is measured
+# --- measurements
 
 
 def _subjects(
     rulesets: Sequence[str], overlays: Sequence[str], settings: Sequence[str], players: Sequence[int], bots: str | None
 ) -> Iterator[Subject]:
-    """A row for each ruleset and number of players; of all that there are, those that allow the number."""
+    """Yield a row for each ruleset and number of players. Unnamed rulesets that do not allow the number are skipped."""
     from interpreter.reading.files import shelf_for
 
     for name in rulesets or shelf_for().ids("ruleset"):
@@ -165,11 +165,11 @@ def _subject(
     return subject
 
 
-# --- what is told
+# --- output
 
 
 class _Table:
-    """Rows that are printed one by one: the widths are known before the cells are."""
+    """Table of fixed column widths, printed row by row as figures come in."""
 
     WIDTHS = 26, 7, 8
 
@@ -191,20 +191,20 @@ class _Table:
         say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
 
 
-def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
+def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None:
     from interpreter.simulate.baseline import FIGURES, LIMIT
 
-    compared = {(change.ruleset, change.players) for change in found}
+    compared = {(change.ruleset, change.players) for change in differences}
     for row in data["rows"]:
         if (row["ruleset"], row["players"]) not in compared:
             notice(f"{row['ruleset']}, {row['players']} players, {row['policy']}: nothing to compare with")
     if kept.get("python") != data["python"]:
-        notice(f"the kept figures are of Python {kept.get('python')}, these of {data['python']}")
-    changed = {change.ruleset for change in found if FIGURES[change.figure].sort == "count" and change.percent}
+        notice(f"the baseline was measured with Python {kept.get('python')}, these figures with {data['python']}")
+    changed = {change.ruleset for change in differences if FIGURES[change.figure].sort == "count" and change.percent}
     for name in sorted(changed):
-        notice(f"{name}: games are of another length than they were, so games a second say little")
+        notice(f"{name}: games have another length than in the baseline, so games a second are not comparable")
     say()
-    if not found:
+    if not differences:
         say("nothing was compared")
         return
     rows = [
@@ -217,12 +217,12 @@ def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
             "-" if change.percent is None else f"{change.percent:.1f}%",
             "worse" if change.worse else "",
         )
-        for change in found
+        for change in differences
     ]
     for line in aligned(("ruleset", "players", "figure", "before", "now", "change", ""), rows):
         say(line)
-    worse = sum(change.worse for change in found)
-    say(f"{worse} of {len(found)} figures worse by more than {LIMIT:.0f} %")
+    worse = sum(change.worse for change in differences)
+    say(f"{worse} of {len(differences)} figures worse by more than {LIMIT:.0f} %")
 
 
 def _as_dict(change: Change) -> dict[str, Json]:
@@ -238,5 +238,5 @@ def _as_dict(change: Change) -> dict[str, Json]:
 
 
 def _number(number: float) -> str:
-    """Three digits, or all that stand before the point."""
+    """Format a number with three significant digits, or as an integer if it has more."""
     return f"{number:.0f}" if abs(number) >= 100 else f"{number:.1f}" if abs(number) >= 10 else f"{number:.2f}"

@@ -1,4 +1,4 @@
-"""``regelwerk build``: a ruleset as a WebAssembly module that needs no interpreter."""
+"""``regelwerk build``: compile a ruleset to a standalone WebAssembly module."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def command(
     """
     if file.suffix != ".wasm":
         raise click.BadParameter(f"got `{file}`, want a name that ends in `.wasm`", param_hint="FILE.wasm")
-    found, people = options.players_for(options.loaded(ruleset, overlays), players)
-    bots = _policies(found, policies)
-    given = found.settings(options.settings_for(found, people, settings))
+    loaded, people = options.players_for(options.loaded(ruleset, overlays), players)
+    bots = _policies(loaded, policies)
+    values = loaded.settings(options.settings_for(loaded, people, settings))
     from interpreter import __version__
     from interpreter.compiler.wasm.instance import text_to_binary
     from interpreter.play.module_export import standalone
@@ -65,7 +65,7 @@ def command(
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
         options.can_be_written(path)
-    built = standalone(found, people, given, bots)
+    built = standalone(loaded, people, values, bots)
     try:
         binary = text_to_binary(built.text)
     except ImportError:
@@ -76,31 +76,31 @@ def command(
     _tell(built.manifest, {str(file): len(binary), str(manifest_file): len(text.encode())}, output)
 
 
-def _policies(ruleset: Ruleset, wanted: tuple[str, ...]) -> list[str]:
-    """The bots of the module: those that are wanted, else all."""
+def _policies(ruleset: Ruleset, names: tuple[str, ...]) -> list[str]:
+    """Return the named bots of the module; by default all."""
     from interpreter.bots.registry import policies_for
     from interpreter.play.table_module import RANDOM
 
     known = [*policies_for(ruleset), RANDOM]
-    for name in wanted:
+    for name in names:
         if name not in known:
             listed = ", ".join(f"`{each}`" for each in known)
             near = did_you_mean(name, known) or f"; there are {listed}"
             raise click.BadParameter(f"unknown policy `{name}`{near}", param_hint="--policy")
-    return list(dict.fromkeys(wanted or known))
+    return list(dict.fromkeys(names or known))
 
 
 def _tell(manifest: Mapping[str, Value], files: dict[str, int], output: str) -> None:
     for name, why in manifest["left_out"].items():
-        notice(f"left out: `{name}`, {why}; a game that comes to it ends with a trap")
+        notice(f"left out: `{name}`, {why}; a game that reaches it ends with a trap")
     for policy in manifest["policies"]:
         if policy["by_chance"]:
             decisions = ", ".join(f"`{each}`" for each in policy["by_chance"])
-            notice(f"policy `{policy['name']}` chooses at random at {decisions}: there it cannot be compiled")
+            notice(f"policy `{policy['name']}` chooses at random at {decisions}, where it cannot be compiled")
     if output == "json":
         policies = [policy["name"] for policy in manifest["policies"]]
-        told = {"ruleset": manifest["ruleset"], "players": manifest["players"], "policies": policies, "bytes": files}
-        as_json({**told, "left_out": manifest["left_out"]})
+        data = {"ruleset": manifest["ruleset"], "players": manifest["players"], "policies": policies, "bytes": files}
+        as_json({**data, "left_out": manifest["left_out"]})
         return
     for path, size in files.items():
         say(f"{path}: {size:,} bytes")

@@ -1,4 +1,4 @@
-"""``regelwerk compare``: what differs between rulesets, where it first matters, and how much."""
+"""``regelwerk compare``: differences between rulesets, where games first diverge, and the effects on play."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Both sides of a comparison, and how each is played."""
+    """Both sides of a comparison, and how to compose them."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -125,17 +125,17 @@ def command(
     comparison = _compared(sides)
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
-        raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
+        raise click.UsageError("--each needs the number of games for each difference, as --games 20")
     if report is not None:
         options.can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
-    told = played if done else None
+    results = played if done else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, sides.names, told))
+        page = html_of(comparison_page(comparison, sides.names, results))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
@@ -143,16 +143,16 @@ def command(
             count = f", {counted(done, 'pair')} of games" if games else ""
             notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
-        as_json({**_data(comparison, names), **(_data_of(told) if told else {})})
+        as_json({**_data(comparison, names), **(_data_of(results) if results else {})})
     elif output == "text" and report is None:
         _text(comparison, names)
-        if told is not None:
-            _text_of(told, names)
+        if results is not None:
+            _text_of(results, names)
     if games and done < games:
         notice(f"stopped: {done} of {games} pairs of games are done")
         raise click.exceptions.Exit(STOPPED)
-    if told is not None and len(told.singly) < told.things:
-        notice(f"stopped: {len(told.singly)} of {counted(told.things, 'difference')} are played by themselves")
+    if results is not None and len(results.singly) < results.things:
+        notice(f"stopped: {len(results.singly)} of {counted(results.things, 'difference')} are played by themselves")
         raise click.exceptions.Exit(STOPPED)
 
 
@@ -167,30 +167,30 @@ def _compared(sides: _Sides) -> Comparison:
     return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
 
 
-def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Json]:
-    return {**_known(a, given, b), **_known(b, given, a)}
+def _known_to_both(a: Ruleset, b: Ruleset, assignments: Sequence[str]) -> dict[str, Json]:
+    return {**_known(a, assignments, b), **_known(b, assignments, a)}
 
 
-def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
-    """The settings that were given and that the ruleset has; one of the two must have each."""
+def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict[str, Json]:
+    """Return the given settings that the ruleset has, with checked values. Each must exist on at least one side."""
     from interpreter.base.suggest import did_you_mean
 
-    typed = options.settings_given(ruleset, given)
+    typed = options.settings_given(ruleset, assignments)
     for key in typed:
         if not ruleset.has_setting(key) and not other.has_setting(key):
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
             near = did_you_mean(key, [*known, *other.model.settings, *other.model.interpretations])
             raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
-    found = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
+    own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
-        values = ruleset.settings(found)
+        values = ruleset.settings(own)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
-    return {name: values[name] for name in found}
+    return {name: values[name] for name in own}
 
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
-    """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
+    """Play both sides, all games or those before Ctrl-C."""
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
@@ -202,14 +202,14 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
     start, name = options.seed_for(games.seed), games.bots or bots_for_all(a, b)
-    given = options.settings_given(a, sides.settings)
+    values = options.settings_given(a, sides.settings)
     for side in (a, b):
         options.bots_for(side, number, name)
-        _check(side, number, own_settings(side, given))
+        _check(side, number, own_settings(side, values))
     known = _known_to_both(a, b, sides.settings)
     found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
-    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
+    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
     done = _gathered(
         "pairs of games",
@@ -235,26 +235,26 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
 
 
 def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
-    """A game can be played with these settings, as far as its rules look at them."""
+    """Check that a game can be created with these settings."""
     try:
         ruleset.new_game(players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
 
 
-def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
-    """All that workers find, or as much as there was when somebody pressed Ctrl-C. ``found`` is told when that is."""
+def _gathered(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
+    """Return all results of a run, or those before Ctrl-C. ``run`` gets a function that returns whether to stop."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.workers import WorkersLost
 
     done: list[_Found] = []
-    with interruptible() as stopped, counting(what, count) as tell:
+    with interruptible() as stopped, counting(about, count) as tell:
         try:
-            for more in found(stopped):
+            for more in run(stopped):
                 done.extend(more)
                 tell(len(more))
         except WorkersLost as error:
-            refused(f"{error} ({len(done)} of {count} {what} are done)")
+            refused(f"{error} ({len(done)} of {count} {about} are done)")
     return done
 
 
@@ -292,7 +292,7 @@ def _alone(each: Alone) -> dict[str, Json]:
 
 
 def _rounded(value: Json) -> Json:
-    """JSON has no number without end."""
+    """Round a number for JSON, which has no infinity."""
     if not isinstance(value, float):
         return value
     return round(value, 4) if isfinite(value) else None
@@ -319,23 +319,23 @@ def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
 
 
 def _text(comparison: Comparison, names: Sequence[str]) -> None:
-    found = comparison.differences
-    if not found:
+    shown = comparison.differences
+    if not shown:
         say(f"{names[0]} and {names[1]} are the same game")
         return
-    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(found), 'difference')}")
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(shown), 'difference')}")
     width = max(70, min(get_terminal_size((120, 24)).columns, 140))
     for chapter, title in comparison.chapters.items():
-        told = comparison.of(chapter)
-        if not told:
+        differences = comparison.of(chapter)
+        if not differences:
             continue
         say()
         say(styled(title, bold=True))
-        short = [each for each in told if not _is_long(each)]
+        short = [each for each in differences if not _is_long(each)]
         rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
         for line in _short(rows, width):
             say(line)
-        for each in told:
+        for each in differences:
             if _is_long(each):
                 _long(each, width)
         if chapter == "board" and comparison.graph is not None:
@@ -343,7 +343,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
 
 
 def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
-    """Differences of one line, or of two where they are long."""
+    """Yield short differences on one line each, and longer ones on a line for each side."""
     narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
     yield from aligned(("", "", "", ""), narrow, "  ")[1:]
     for name, a, _, b in (row for row in rows if row not in narrow):
@@ -365,8 +365,8 @@ def _long(difference: Difference, width: int) -> None:
     say(f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})")
     half = (width - 7) // 2
     left, right = ([*_lines(side, half)] for side in (difference.a, difference.b))
-    for one, other in zip_longest(left, right, fillvalue=""):
-        say(f"    {one.ljust(half)} │ {other}".rstrip())
+    for before, after in zip_longest(left, right, fillvalue=""):
+        say(f"    {before.ljust(half)} │ {after}".rstrip())
 
 
 def _lines(side: Side | None, width: int) -> Iterator[str]:
@@ -389,7 +389,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     from interpreter.compare.divergence import causes
 
     say()
-    say(styled("How much it matters", bold=True))
+    say(styled("Effects on play", bold=True))
     pairs = f"{counted(len(played.partings), 'pair')} of games"
     say(f"  {pairs}: {played.how}; 95 % intervals, * significant")
     rows = [
@@ -408,7 +408,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
             say(line)
     say()
-    say(styled("Where it first matters", bold=True))
+    say(styled("First divergence", bold=True))
     ranked = causes(played.partings)
     firsts = [
         (each.path, str(each.games), f"{each.share:.0%}", f"{each.choices:.0f}", f"{each.round:.1f}") for each in ranked
@@ -421,14 +421,14 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         first = each.first
         when = f"in round {first.round}, after {counted(first.choices, 'choice')}"
         say(f"  {each.path}, for example with seed {first.seed} {when}:")
-        for name, what in zip(names, (first.a, first.b), strict=True):
-            say(f"    {name}: {what}")
+        for name, course in zip(names, (first.a, first.b), strict=True):
+            say(f"    {name}: {course}")
     if played.singly:
         _singly(played.singly, names)
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """Measure the effect of each difference by itself."""
+    """Print the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
     say(f"  {names[0]} with a single difference of {names[1]}, against {names[0]} unchanged: games that diverge")
@@ -445,7 +445,7 @@ def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # nothing has no sign of its own
+    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # avoids -0.00
 
 
 def _distances(comparison: Comparison) -> None:
@@ -455,7 +455,7 @@ def _distances(comparison: Comparison) -> None:
         return
     changed = graph.nearer + graph.farther
     how = f"{graph.nearer} are shorter and {graph.farther} longer"
-    say(f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {how}; the most")
+    say(f"  {changed:,} of {graph.pairs:,} distances between two nodes changed: {how}; the largest changes")
     rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
     for line in aligned(("", "", "", ""), rows, "    ")[1:]:
         say(line)

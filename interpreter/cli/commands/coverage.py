@@ -1,5 +1,4 @@
-"""``regelwerk coverage``: which statements of the rulebooks the rules cite, which the scenarios prove, and which of the
-rules play reaches."""
+"""``regelwerk coverage``: rulebook statements that rules cite and scenarios prove, and rules that play reaches."""
 
 from __future__ import annotations
 
@@ -101,23 +100,23 @@ def command(
     if not books:
         refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
     shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
-    found = [cover(book, rulesets, shelves[book], mutate=mutate, kind=kind) for book, rulesets in books.items()]
+    coverages = [cover(book, rulesets, shelves[book], mutate=mutate, kind=kind) for book, rulesets in books.items()]
     if kind is not None:
-        found = [coverage for coverage in found if coverage.counted]
-        if not found:
+        coverages = [coverage for coverage in coverages if coverage.counted]
+        if not coverages:
             refused(f"no rulebook here has a statement of the kind `{kind}`")
-    for coverage in found:
+    for coverage in coverages:
         if not coverage.counted:
             refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
     played = {book: _reached(book, each, shelves[book], games) for book, each in books.items() if games is not None}
     if page is not None:
-        _write(found, shelves.values(), page)
+        _write(coverages, shelves.values(), page)
     if output == "json":
-        as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in found])
+        as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in coverages])
     elif page is None:
-        for coverage in found:
+        for coverage in coverages:
             _tell(coverage, played.get(coverage.rulebook))
-    left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in found)
+    left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in coverages)
     if left_over or any(each.left for each in played.values()):
         raise click.exceptions.Exit(1)
 
@@ -131,24 +130,24 @@ def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Re
 
 def _without_statements(book: str, shelf: Shelf) -> str:
     folders = ", ".join(f"`{root.as_posix()}`" for root in shelf.roots)
-    return f"no statement of the rulebook `{book}` stands in `<family>/statements/*.csv` of {folders}"
+    return f"no statements of the rulebook `{book}` found in `<family>/statements/*.csv` of {folders}"
 
 
-def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
-    """The page of all that was found, in a file or on stdout."""
+def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
+    """Write the report page to a file or stdout."""
     from interpreter.pages.citation_report import followed_page
     from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
-    text = followed_page(found, statements.values())
+    text = followed_page(coverages, statements.values())
     with click.open_file(page, "w", encoding="utf-8") as file:
         file.write(text)
     if page != "-":
-        notice(f"{page}: {', '.join(coverage.rulebook for coverage in found)}")
+        notice(f"{page}: {', '.join(coverage.rulebook for coverage in coverages)}")
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
-    """The rulebooks that are asked for, with the rulesets that follow them."""
+    """Return the rulebooks to report, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.reading.files import nearby_ids, shelf_for
     from interpreter.testing.coverage import own_rulebooks, rulebooks_named, rulebooks_of
@@ -228,14 +227,14 @@ def _tell(coverage: Coverage, played: Reached | None) -> None:
     about = {
         "cited": "by rules, tables and components",
         "waived": "with a reason" + (f"; {both} of them are cited too" if (both := counts["both"]) else ""),
-        "shown": "of those that are cited, by scenarios",
-        "proved": "of those that are cited, by scenarios that fail without them",
+        "shown": "of those cited, by scenarios",
+        "proved": "of those cited, by scenarios that fail without them",
     }
     rows = [("counted", str(counts["counted"]), "", "")]
-    for word, what in about.items():
+    for word, meaning in about.items():
         number, whole = counts[word], counts["cited" if word in ("shown", "proved") else "counted"] or 1
         if number is not None:
-            rows.append((word, str(number), f"{100 * number // whole} %", what))
+            rows.append((word, str(number), f"{100 * number // whole} %", meaning))
     for line in aligned(("", "", "", ""), rows, "  ")[1:]:
         say(line)
     _list("not cited and not waived", coverage.uncited)
@@ -260,18 +259,18 @@ def _tell_reached(played: Reached) -> None:
     say(f"{played.games} games at {played.tables} tables, {total} rules and tables that cite it")
     rows = [
         ("in play", str(len(played.played)), f"{100 * len(played.played) // (total or 1)} %", "by games"),
-        ("in scenarios", str(shown), f"{100 * shown // (total or 1)} %", "by no game, but by a scenario"),
+        ("in scenarios", str(shown), f"{100 * shown // (total or 1)} %", "only by a scenario"),
     ]
     for line in aligned(("", "", "", ""), rows, "  ")[1:]:
         say(line)
     if played.shown:
-        say(f"by no game, but by a scenario: {shown}")
+        say(f"only by a scenario: {shown}")
         _citations((citation, scenario) for citation, scenario in played.shown)
     say(f"by neither: {len(played.left)}")
     _citations((citation, "") for citation in played.left)
 
 
-def _citations(found: Iterable[tuple[Citation, str]]) -> None:
+def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
     rows = [
         (
             SINGULAR.get(citation.section, citation.section),
@@ -280,7 +279,7 @@ def _citations(found: Iterable[tuple[Citation, str]]) -> None:
             ", ".join(citation.cites),
             scenario,
         )
-        for citation, scenario in found
+        for citation, scenario in citations
     ]
     for line in aligned(("", "", "", "", ""), rows, "  ")[1:]:
         say(line)

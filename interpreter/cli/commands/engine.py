@@ -1,4 +1,4 @@
-"""``regelwerk engine``: a ruleset for other programs, line by line."""
+"""``regelwerk engine``: serve a ruleset to other programs by JSON lines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def command(ruleset: str, overlays: tuple[str, ...]) -> None:
     """
     from interpreter.protocol.engine_server import serve
 
-    found = options.loaded(ruleset, overlays)
-    # streams of its own: what anything else prints goes to stderr
+    loaded = options.loaded(ruleset, overlays)
+    # private copies of the streams; stray prints go to stderr
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace", newline="\n")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     sys.stdout = sys.stderr
     with requests, answers:
-        serve(found, requests, answers, __version__)
+        serve(loaded, requests, answers, __version__)

@@ -1,4 +1,4 @@
-"""``regelwerk explain``: what a name of a ruleset means; why a line of a kept game is there, and a move is refused."""
+"""``regelwerk explain``: explain a name of a ruleset, or a line or move of a saved game."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     from interpreter.cli.failures import refused
     from interpreter.explain.cross_reference import explain
 
-    kept = options.kept_game(where, **{"with": overlays})
-    if kept is not None:
-        language = options.language_for(kept.ruleset, language)
-    if kept is not None and _NUMBER.fullmatch(name):
+    saved = options.kept_game(where, **{"with": overlays})
+    if saved is not None:
+        language = options.language_for(saved.ruleset, language)
+    if saved is not None and _NUMBER.fullmatch(name):
         _line(where, name, output, language)
         return
-    if kept is not None and _is_move(kept, name):
-        _move(kept, name, output, language)
+    if saved is not None and _is_move(saved, name):
+        _move(saved, name, output, language)
         return
-    found = kept.ruleset if kept is not None else options.loaded(where, overlays)
+    loaded = saved.ruleset if saved is not None else options.loaded(where, overlays)
     try:
-        explanations = explain(found, name)
+        explanations = explain(loaded, name)
     except LookupError as error:
-        refused((_out_of_turn(kept, name) or str(error.args[0])) + _moves(kept))
+        refused((_out_of_turn(saved, name) or str(error.args[0])) + _moves(saved))
     if output == "json":
         as_json([asdict(explanation) for explanation in explanations])
         return
@@ -74,18 +74,18 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
         _tell(explanation)
 
 
-# --- of a kept game
+# --- saved games
 
 
 def _line(where: str, number: str, output: str, language: str) -> None:
-    """Explain the origin of a line of a log."""
+    """Print the origin of a line of a log."""
     from interpreter.cli.failures import refused
     from interpreter.explain.provenance import account_of
     from interpreter.play.game_records import ruleset_of
 
-    kept = options.read_log(where.rpartition("@")[0] or where)
+    saved = options.read_log(where.rpartition("@")[0] or where)
     try:
-        account = account_of(ruleset_of(kept), kept, number, language)
+        account = account_of(ruleset_of(saved), saved, number, language)
     except LookupError as error:
         refused(str(error.args[0]))
     if output == "json":
@@ -93,8 +93,8 @@ def _line(where: str, number: str, output: str, language: str) -> None:
         return
     kind = frame(language, f"explain.{account.kind}")
     say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
-    told = {"says": account.text, "when": account.moment, "after": account.after}
-    rows = [*((frame(language, f"explain.{name}"), text) for name, text in told.items()), *account.values]
+    details = {"says": account.text, "when": account.moment, "after": account.after}
+    rows = [*((frame(language, f"explain.{name}"), text) for name, text in details.items()), *account.values]
     for line in aligned(("", ""), [row for row in rows if row[1]], "  ")[1:]:
         say(line)
     if account.chain:
@@ -110,32 +110,32 @@ def _line(where: str, number: str, output: str, language: str) -> None:
 
 
 def _is_move(game: Game, text: str) -> bool:
-    """Return whether a text begins with what somebody could do at the game's decision."""
+    """Return whether a text begins with an alternative of the current decision."""
     decision = game.decision
     words = text.split()
     return decision is not None and bool(words) and any(option.name == words[0] for option in decision.site.options)
 
 
 def _out_of_turn(game: Game | None, text: str) -> str:
-    """That a text is a move at another decision, where it is."""
+    """Return a message if the text is a move at other decisions; else an empty text."""
     word = text.split()[0] if game is not None and text.strip() else ""
     keys = (key.rpartition(".") for key in (game.ruleset.model.alternatives if game is not None else ()))
     decisions = dict.fromkeys(f"`{decision}`" for decision, _, option in keys if option == word)
-    return f"`{word}` is a choice at {', '.join(decisions)}, which is not asked now" if decisions else ""
+    return f"`{word}` is a choice at {', '.join(decisions)}, which is not the current decision" if decisions else ""
 
 
 def _moves(game: Game | None) -> str:
-    """List the legal moves at a decision of a saved game."""
+    """Return a hint that lists the alternatives of the current decision of a saved game."""
     if game is None:
         return ""
     if game.decision is None:
-        return "; the game is over: LOG@N asks about a move at the decision after N choices"
+        return "; the game is over: use LOG@N for a move at the decision after N choices"
     known = ", ".join(f"`{option.name}`" for option in game.decision.site.options)
-    return f"; what can be done now begins with {known}"
+    return f"; moves at this decision begin with {known}"
 
 
 def _move(game: Game, text: str, output: str, language: str) -> None:
-    """All conditions of a move, those that fail marked."""
+    """Print all conditions of a move and mark those that fail."""
     from interpreter.cli.failures import refused
     from interpreter.engine.refusal import IllegalMove
     from interpreter.engine.views import Spoken
@@ -151,8 +151,8 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         refused(str(error))
     may = game.accepts(choice)
     if output == "json":
-        asked = [asdict(condition) for condition in conditions]
-        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
+        data = [asdict(condition) for condition in conditions]
+        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": data})
         return
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
@@ -177,7 +177,7 @@ def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True
         say(line)
 
 
-# --- of a ruleset
+# --- rulesets
 
 
 def _tell(explanation: Explanation) -> None:

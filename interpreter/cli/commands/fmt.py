@@ -1,4 +1,4 @@
-"""``regelwerk fmt``: the layout of rulesets."""
+"""``regelwerk fmt``: format rulesets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 @dataclass(frozen=True, slots=True)
 class _Tidied:
-    """A file as it is and as it should be; without the latter, what is wrong with it."""
+    """A file before and after formatting. ``new`` is None if the file has syntax errors, then listed in ``found``."""
 
     name: str
     path: Path | None
@@ -55,7 +55,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     from interpreter.base.diagnostics import render
 
     if "-" in paths and len(paths) > 1:
-        raise click.UsageError("`-` stands alone: stdin is one file")
+        raise click.UsageError("`-` goes without other paths")
     unread = changed = count = 0
     for file in _tidied(paths):
         count += 1
@@ -70,7 +70,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
             if not check:
                 click.echo(file.new, nl=False)
         elif file.changes:
-            say(f"{'would change' if check else 'laid out'} {file.name}")
+            say(f"{'would change' if check else 'formatted'} {file.name}")
             if not check:
                 file.path.write_bytes(file.new)
     if paths != ("-",):
@@ -80,10 +80,10 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
 
 
 def _sum_up(count: int, changed: int, unread: int, *, written: bool) -> None:
-    parts = [f"{changed} {'laid out' if written else 'would change'}"] if changed else []
-    parts += [f"{count - changed - unread} as they should be"] if count > changed + unread else []
+    parts = [f"{changed} {'formatted' if written else 'would change'}"] if changed else []
+    parts += [f"{count - changed - unread} unchanged"] if count > changed + unread else []
     parts += [f"{unread} cannot be read"] if unread else []
-    notice(f"{count} file{'' if count == 1 else 's'}: {', '.join(parts) or 'nothing to lay out'}")
+    notice(f"{count} file{'' if count == 1 else 's'}: {', '.join(parts) or 'nothing to format'}")
 
 
 def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
@@ -101,11 +101,11 @@ def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
     from interpreter.language.file_layout import tidy
     from interpreter.reading.yaml import decode
 
-    file, found = decode(name, data)
+    file, diagnostics = decode(name, data)
     text = None
-    if not found:
-        text, found = tidy(file)
-    return _Tidied(name, path, data, None if text is None else text.encode(), found)
+    if not diagnostics:
+        text, diagnostics = tidy(file)
+    return _Tidied(name, path, data, None if text is None else text.encode(), diagnostics)
 
 
 def _show(file: _Tidied) -> None:

@@ -1,4 +1,4 @@
-"""``regelwerk help``: the page of an error code."""
+"""``regelwerk help``: show the page of an error code."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def command(code: str | None, output: str) -> None:
 def _all(codes: dict[str, str], output: str) -> None:
     for path in _pages():
         codes.setdefault(path.stem, _title(path))
-    found = dict(sorted(codes.items()))
+    pages = dict(sorted(codes.items()))
     if output == "json":
-        as_json(found)
+        as_json(pages)
         return
-    for line in aligned(("code", "meaning"), list(found.items())):
+    for line in aligned(("code", "meaning"), list(pages.items())):
         say(line)
 
 
 def _folder() -> Path | None:
-    """The pages: in the installed package, or in a checkout."""
+    """Return the folder of the pages, in the installed package or in a checkout."""
     package = Path(__file__).resolve().parents[2]
     folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
     return next((folder for folder in folders if folder.is_dir()), None)

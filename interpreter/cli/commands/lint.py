@@ -1,4 +1,4 @@
-"""``regelwerk lint``: what is right, but could be said better."""
+"""``regelwerk lint``: code that is correct but could be better."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
 
 def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
-    """Prints the findings, and what was skipped."""
+    """Print the findings and the skipped files."""
     from interpreter.base.diagnostics import render, to_json
     from interpreter.cli.commands.validate import annotate
     from interpreter.reading.files import resolved
 
     if output == "json":
         ids = sorted({ruleset.id for ruleset in looked_at.selected})
-        told = [to_json(finding) for finding in findings]
-        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": told})
+        rows = [to_json(finding) for finding in findings]
+        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": rows})
     elif output == "github":
         parts = (document for ruleset in looked_at.selected for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
@@ -85,9 +85,9 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
             say(render(finding))
         say(f"{len(findings) or 'nothing'} found")
         if elsewhere:
-            notice("skipped: rulesets of other folders; `regelwerk lint --all` looks at all that there are")
+            notice("skipped: rulesets of other folders; `regelwerk lint --all` checks all rulesets")
     if looked_at.skipped:
-        notice(f"skipped, for they have errors: {', '.join(looked_at.skipped)}")
+        notice(f"skipped because of errors: {', '.join(looked_at.skipped)}")
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
@@ -102,16 +102,16 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 
 
 def _named(target: str) -> list[Document]:
-    """The file of a path, the files of a ruleset in its folder of rulesets, or all files of a folder."""
+    """Return the file of a path, the files of a ruleset within its root folder, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.ruleset import find
     from interpreter.reading.files import resolved, shelf_for
     from interpreter.reading.ruleset_files import files_of
 
     if not Path(target).is_dir():
-        shelf, document, found = find(target)
+        shelf, document, diagnostics = find(target)
         if document is None:
-            raise RulesetError(found)
+            raise RulesetError(diagnostics)
         if document.kind != "ruleset":
             return [document]
         root = resolved(shelf_for(document.path).roots[0])
@@ -124,6 +124,6 @@ def _read(files: Iterable[str | Path]) -> list[Document]:
     from interpreter.engine.ruleset import find
 
     read = [find(file)[1:] for file in files]
-    if unread := [diagnostic for document, found in read if document is None for diagnostic in found]:
+    if unread := [diagnostic for document, diagnostics in read if document is None for diagnostic in diagnostics]:
         raise RulesetError(unread)
     return [document for document, _ in read if document is not None]

@@ -1,4 +1,4 @@
-"""``regelwerk list``: the rulesets that there are."""
+"""``regelwerk list``: list the available rulesets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(output: str) -> None:
 
     for root in sources():
         if not root.path.is_dir():
-            notice(f"{root.origin}: there is no folder `{root.path}`")
+            notice(f"{root.origin}: no such folder: `{root.path}`")
     shelf = shelf_for()
     ids = shelf.ids("ruleset")
     rows = [row for id in ids if (row := _row(shelf, id)) is not None]
@@ -48,20 +48,20 @@ _Row = TypedDict("_Row", {"id": str, "family": str, "players": tuple[int, int], 
 
 
 def _row(shelf: Shelf, id: str) -> _Row | None:
-    """A ruleset as far as its files tell; one that cannot be read is named on stderr."""
+    """Return the row of a ruleset, from its files only. An unreadable ruleset is reported on stderr."""
     from interpreter.base.paths import sources
 
     document, diagnostics = shelf.read("ruleset", id)
     if document is None:
         about = "".join(f"; {note.message}" for note in diagnostics[0].notes)
-        notice(f"{id}: {diagnostics[0].message}{about}; `regelwerk validate {id}` tells more")
+        notice(f"{id}: {diagnostics[0].message}{about}; for details: `regelwerk validate {id}`")
         return None
     origin = next((root.origin for root in sources() if document.path.is_relative_to(root.path)), "")
     return _about(shelf, document, origin)
 
 
 def _row_here(id: str) -> _Row | None:
-    """One of the current folder, which need not be meant as one: where it cannot be read, nothing is said of it."""
+    """Return the row of a file in the current folder. Unreadable files are skipped: they may not be rulesets."""
     from interpreter.engine.ruleset import find
 
     shelf, document, _ = find(id)

@@ -1,4 +1,4 @@
-"""``regelwerk lsp``: a language server, for editors."""
+"""``regelwerk lsp``: run the language server for editors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(stdio: bool) -> None:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
             raise
         raise click.ClickException("the language server needs pygls: `pip install 'regelwerk[lsp]'`") from None
-    # streams of its own, which it may close; what anything else prints goes to stderr
+    # private copies of the streams, which the server may close; stray prints go to stderr
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout = sys.stderr
     make_server(__version__).start_io(stdin, stdout)

@@ -1,4 +1,4 @@
-"""``regelwerk map``: the graph of a ruleset as a picture, with the pieces of a kept game, or in figures."""
+"""``regelwerk map``: draw the map of a ruleset or saved game, or analyse it."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ def command(
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
     suffix = _suffix(file)
-    kept = options.kept_game(where, **{"with": overlays})
+    saved = options.kept_game(where, **{"with": overlays})
     if stats:
         from interpreter.engine.views import measured
 
-        game = kept or _unplayed(where, overlays)
+        game = saved or _unplayed(where, overlays)
         graph = measured(game.table, game.state)
         if graph is None:
             refused(f"`{game.ruleset.id}` has no graph")
         _stats(game.ruleset.title, graph, 7 if first is None else first, output)
     else:
-        _draw(kept or _unplayed(where, overlays), file, suffix)
+        _draw(saved or _unplayed(where, overlays), file, suffix)
 
 
 def _suffix(file: str | None) -> str:
-    """The format that a file's name asks for."""
+    """Return the suffix of the file's format."""
     if file is None or file == "-":
         return ".svg"
     suffix = Path(file).suffix.lower()
@@ -124,7 +124,7 @@ def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
 
 
 class _First(TypedDict):
-    """The cheapest network from a node that was found."""
+    """The cheapest network found from a node."""
 
     length: int
     exact: bool
@@ -132,7 +132,7 @@ class _First(TypedDict):
 
 
 class _Row(TypedDict):
-    """A node: its links, the mean and longest of its shortest ways, and all of them by their ends."""
+    """A node: its links, the mean and the longest of its shortest paths, and the distance to each other node."""
 
     name: str
     links: int
@@ -146,7 +146,7 @@ Bridge = TypedDict("Bridge", {"from": str, "to": str, "length": int})
 
 
 class _Data(TypedDict):
-    """A graph in numbers."""
+    """Figures of a graph."""
 
     nodes: int
     links: int
@@ -163,7 +163,7 @@ def _data(graph: GraphDecl, figures: Figures, first: int) -> _Data:
 
     names = [node.name for node in graph.nodes]
     lengths = [0] * len(graph.links)
-    for way in reversed(ways_of(graph)):  # of both directions, that from the first node
+    for way in reversed(ways_of(graph)):  # the direction from the first node wins
         lengths[way.link] = way.length
     rows: list[_Row] = []
     for node, name in enumerate(names):
@@ -209,9 +209,9 @@ def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
     if data["links"]:
         start = max(rows, key=lambda row: row["farthest"] or 0)
         end = max(start["distances"], key=lambda name: start["distances"][name] or 0)
-        say(f"  the longest of all shortest ways: {start['farthest']}, {start['name']} – {end}")
+        say(f"  diameter: {start['farthest']}, {start['name']} – {end}")
     shown = [f"{bridge['from']} – {bridge['to']} ({bridge['length']})" for bridge in data["bridges"]]
-    say("  bridges, without which the graph falls apart: " + (", ".join(shown) or "none"))
+    say("  bridges: " + (", ".join(shown) or "none"))
     say()
     cheapest = sorted(rows, key=lambda row: (row["first"]["length"], row["name"]))
     columns = (graph.node, "links", "mean way", "longest", f"first {data['first']}", "which are")

@@ -1,4 +1,4 @@
-"""``regelwerk new``: the first files of something new."""
+"""``regelwerk new``: create the first files of a map, overlay, edition or game."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
       regelwerk new overlay short --for goofspiel
       regelwerk new edition house-rules --for germany-2018
     """
-    kind = kind or _asked("What shall it be?", type=click.Choice(KINDS), missing="KIND")
-    name = name or _asked("What is its name (lower-case letters, digits, `-`)?", missing="NAME")
+    kind = kind or _asked("Kind", type=click.Choice(KINDS), missing="KIND")
+    name = name or _asked("Name (lower-case letters, digits, `-`)", missing="NAME")
     family, name = _parts(kind, name)
     title = _title(title, name)
     root = folder or _folder()
@@ -60,7 +60,7 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
         _check_family(family, root)
     if kind == "game":
         if base is not None:
-            raise click.UsageError("--for goes with a map, an overlay or an edition; a game is made for no other")
+            raise click.UsageError("--for goes with a map, an overlay or an edition, not with a game")
         files, ruleset = _game(name, title, root), None
     else:
         ruleset = _ruleset(base, family, root)
@@ -85,24 +85,24 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
         say(f"  {line}")
 
 
-# --- what is asked for
+# --- input
 
 
 def _asked(
     question: str, *, missing: str, type: click.ParamType[object] | None = None, default: str | None = None
 ) -> str:
-    """An answer from the terminal; where nobody is there, what is missing."""
-    if not _somebody_is_there():
-        raise click.UsageError(f"{missing} is missing, and nobody is there to be asked")
+    """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
+    if not _is_interactive():
+        raise click.UsageError(f"{missing} is missing")
     return str(click.prompt(question, type=type, default=default, err=True))
 
 
-def _somebody_is_there() -> bool:
+def _is_interactive() -> bool:
     return sys.stdin.isatty()
 
 
 def _parts(kind: str, name: str) -> tuple[str | None, str]:
-    """The family, where it is named, and the word."""
+    """Split a name into its family, if it has one, and its word."""
     family, slash, word = name.rpartition("/")
     if not all(_WORD.fullmatch(part) for part in ([family, word] if slash else [word])) or (slash and kind == "game"):
         want = "a word" if kind == "game" else "a word, or `family/word`,"
@@ -114,8 +114,8 @@ def _parts(kind: str, name: str) -> tuple[str | None, str]:
 
 def _title(title: str | None, name: str) -> str:
     default = re.sub("[-_]+", " ", name).strip().capitalize() or name
-    if title is None and _somebody_is_there():
-        title = str(click.prompt("What is it called?", default=default, err=True))
+    if title is None and _is_interactive():
+        title = str(click.prompt("Title", default=default, err=True))
     title = (default if title is None else title).strip()
     if not title or not title.isprintable() or re.search(r'["\\{}«»]', title):
         raise click.BadParameter("want one line without quotes, braces and backslashes", param_hint="--title")
@@ -123,7 +123,7 @@ def _title(title: str | None, name: str) -> str:
 
 
 def _folder() -> Path:
-    """The author's own folder of rulesets."""
+    """Return the author's folder of rulesets."""
     own = [part for part in os.environ.get("REGELWERK_PATH", "").split(os.pathsep) if part]
     return Path(own[0]) if own else Path("rulesets") if Path("rulesets").is_dir() else Path()
 
@@ -138,7 +138,7 @@ def _check_family(family: str, root: Path) -> None:
 
 
 def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
-    """The ruleset that something is made for."""
+    """Return the ruleset to build on."""
     from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
 
@@ -146,12 +146,12 @@ def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
     if base is None:
         known = [id for id in shelf.ids("ruleset") if family in (None, _family_of(id, root))]
         if not known:
-            refused(f"the family `{family}` has no ruleset yet to go by")
-        if not _somebody_is_there():
+            refused(f"the family `{family}` has no ruleset yet")
+        if not _is_interactive():
             listed = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
-            raise click.UsageError(f"--for is missing: which ruleset is it made for? There are {listed}")
+            raise click.UsageError(f"--for is missing; there are {listed}")
         notice(f"Rulesets: {', '.join(known)}")
-        base = _asked("Which of them is it made for?", missing="--for", type=click.Choice(known))
+        base = _asked("Ruleset to build on", missing="--for", type=click.Choice(known))
     ruleset = load(base, shelf=shelf if not base.endswith((".yaml", ".yml")) else None)
     if family not in (None, ruleset.composition.family):
         refused(f"`{ruleset.id}` is of the family `{ruleset.composition.family}`, not `{family}`")
@@ -172,7 +172,7 @@ def _shelf(root: Path) -> Shelf:
     return Shelf([root, *ruleset_roots()], ahead=1)
 
 
-# --- what is written
+# --- files
 
 
 def _game(name: str, title: str, root: Path) -> list[NewFile]:
@@ -193,28 +193,28 @@ def _files(kind: str, name: str, title: str, root: Path, base: Ruleset) -> list[
 
 
 def _check_free(files: list[NewFile], root: Path) -> None:
-    """Neither the files nor anything else of these names may be there."""
+    """Check that neither the files nor other files with these ids exist."""
     from interpreter.cli.failures import refused
 
     shelf = _shelf(root)
     for file in files:
         path = root / file.place
         if path.exists() or path.is_symlink():
-            refused(f"`{_shown(path)}` is there already; nothing was written")
+            refused(f"`{_shown(path)}` already exists; nothing was written")
         id = file.id.rpartition("/")[2] if file.kind == "ruleset" else file.id
         other = shelf.find(file.kind, id)
         if other is not None:
-            refused(f"the {file.kind} `{id}` is there already, `{_shown(other)}`; nothing was written")
+            refused(f"the {file.kind} `{id}` already exists, as `{_shown(other)}`; nothing was written")
 
 
 def _shown(path: Path) -> str:
-    """A path as one would type it here."""
+    """Return the path relative to the current folder if it is below it."""
     absolute = path.absolute()
     return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
 
 
 def _write(path: Path, text: str, written: list[Path]) -> None:
-    """Writes a new file, and notes it with the folders that it needs."""
+    """Write a new file and add it, and the folders created for it, to ``written``."""
     lacking = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(lacking):
         folder.mkdir()
@@ -225,7 +225,7 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 
 
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
-    """Check that the new files load; otherwise say why, and what to write by hand."""
+    """Check that the new files load; otherwise report why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.cli.failures import refused
@@ -241,16 +241,16 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
         if base is None or not more:
             for diagnostic in error.diagnostics:
                 notice(render(diagnostic))
-            refused("what was made up does not suit the family; nothing was written")
+            refused("the generated files do not suit the family; nothing was written")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""
         refused(
-            f"a map for `{base.id}` must also declare {', '.join(more)}{place}, and this cannot be made up; "
+            f"a map for `{base.id}` must also declare {', '.join(more)}{place}, which cannot be generated; "
             "nothing was written"
         )
 
 
-# --- how to go on
+# --- next steps
 
 
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
@@ -266,7 +266,7 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
 
 
 def _is_known(root: Path) -> bool:
-    """Return whether what lies in a folder of rulesets is found by its id alone."""
+    """Return whether files in this folder are found by their ids."""
     from interpreter.base.paths import ruleset_roots
 
     return root.resolve() in {path.resolve() for path in ruleset_roots()}

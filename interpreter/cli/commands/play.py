@@ -1,4 +1,4 @@
-"""``regelwerk play``: a game at the keyboard, against bots."""
+"""``regelwerk play``: play at the keyboard against bots."""
 
 from __future__ import annotations
 
@@ -58,22 +58,22 @@ def command(
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
-    kept = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
-    here = (kept.ruleset, kept.table.seats) if kept is not None else None
-    found, number = here or options.players_for(options.loaded(where, overlays), players)
-    language = options.language_for(found, language)
+    saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
+    here = (saved.ruleset, saved.table.seats) if saved is not None else None
+    loaded, number = here or options.players_for(options.loaded(where, overlays), players)
+    language = options.language_for(loaded, language)
     if seat > number:
         raise click.BadParameter(
             f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}", param_hint="--seat"
         )
-    start = kept.origin["seed"] if kept is not None else options.seed_for(seed)
-    given = {} if kept is not None else options.settings_for(found, number, settings)
-    table = options.bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
+    start = saved.origin["seed"] if saved is not None else options.seed_for(seed)
+    values = {} if saved is not None else options.settings_for(loaded, number, settings)
+    table = options.bots_for(loaded, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
     header = frame(
         language,
         "begin_play",
-        title=title_of(found, language),
+        title=title_of(loaded, language),
         players=frame(language, "players", n=number),
         seed=start,
         you=frame(language, "player", n=seat),
@@ -81,11 +81,11 @@ def command(
     )
     say(styled(header, bold=True))
     narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
-    _play(Match(found, table, start, given, watchers=[narrator], game=kept), narrator, seat - 1)
+    _play(Match(loaded, table, start, values, watchers=[narrator], game=saved), narrator, seat - 1)
 
 
 def _play(match: Match, narrator: Narrator, seat: int) -> None:
-    """To the end, or until the person leaves."""
+    """Play until the game ends or the person leaves."""
     from interpreter.cli.commands.run import print_result
     from interpreter.cli.session import Leaves, TakesBack
 
@@ -107,7 +107,7 @@ def _play(match: Match, narrator: Narrator, seat: int) -> None:
 
 
 def _take_back(game: Game, seat: int) -> bool:
-    """Back to the last decision that the seat has made; false where there is none."""
+    """Undo back to the last decision of the seat. Return False if there is none."""
     if not any(actor == seat for actor, _ in game.choices):
         return False
     while game.undo():

@@ -1,4 +1,4 @@
-"""``regelwerk replay``: a kept game again, checked choice by choice."""
+"""``regelwerk replay``: replay a saved game and check each choice."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
     from interpreter.engine.views import numbered_lines
     from interpreter.play.game_records import Difference, play_again, ruleset_of, unknown_settings
 
-    kept = options.read_log(log)
-    found = ruleset_of(kept, ruleset)
-    changed = kept.header.get("digest") != found.digest
-    if found.id != kept.header["ruleset"]:
-        lacking = ", ".join(f"`{name}`" for name in unknown_settings(found, kept))
-        less = f"; it has no setting {lacking}, and is played without" if lacking else ""
-        notice(f"a game of `{kept.header['ruleset']}`, played again by `{found.id}`{less}")
+    saved = options.read_log(log)
+    loaded = ruleset_of(saved, ruleset)
+    changed = saved.header.get("digest") != loaded.digest
+    if loaded.id != saved.header["ruleset"]:
+        lacking = ", ".join(f"`{name}`" for name in unknown_settings(loaded, saved))
+        less = f"; it has no setting {lacking}, which is ignored" if lacking else ""
+        notice(f"replaying a game of `{saved.header['ruleset']}` with `{loaded.id}`{less}")
     elif changed:
-        notice(f"`{found.id}` has changed since the game was kept: its choices are checked all the same")
-    data = {"ruleset": found.id, "seed": kept.header["seed"], "choices": len(kept.choices), "changed": changed}
+        notice(f"`{loaded.id}` has changed since the game was saved; its choices are still checked")
+    data = {"ruleset": loaded.id, "seed": saved.header["seed"], "choices": len(saved.choices), "changed": changed}
     try:
-        game = play_again(found, kept)
+        game = play_again(loaded, saved)
     except Difference as difference:
         if output == "json":
             as_json({**data, "same": False, "number": difference.number, "difference": difference.message})
@@ -62,7 +62,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         if numbers:
             _tell(game)
         ending = f", places {places}" if places is not None else ", not finished"
-        say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
+        say(f"{loaded.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
 
 
 def _numbered(number: str, line: Line) -> dict[str, Json]:
@@ -70,7 +70,7 @@ def _numbered(number: str, line: Line) -> dict[str, Json]:
 
 
 def _tell(game: Game) -> None:
-    """The log with its numbers; lines that say nothing are left out."""
+    """Print the numbered log, without empty lines."""
     from interpreter.engine.views import numbered_lines
 
     lines = [(number, line.text) for number, line in numbered_lines(game.table, game.state) if line.text]

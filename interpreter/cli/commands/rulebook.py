@@ -1,4 +1,4 @@
-"""``regelwerk rulebook``: a composed ruleset as a book that is read and printed."""
+"""``regelwerk rulebook``: write a composed ruleset as a rulebook."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def command(
     from interpreter.pages.rulebook import rulebook_of
 
     form = output or _form(file)
-    found = options.loaded(ruleset, overlays)
+    loaded = options.loaded(ruleset, overlays)
     values = None
     if players is not None or settings:
-        played, number = options.players_for(found, players)
+        played, number = options.players_for(loaded, players)
         values = played.settings(options.settings_for(played, number, settings))
-        found = played if players is not None else found
-    page = rulebook_of(found, players, values)
+        loaded = played if players is not None else loaded
+    page = rulebook_of(loaded, players, values)
     text = html_of(page) if form == "html" else markdown_of(page)
     if file is None or file == "-":
         click.echo(text, nl=False)
@@ -67,7 +67,7 @@ def command(
 
 
 def _form(file: str | None) -> str:
-    """The format that a file's name asks for."""
+    """Return the format for the suffix of a file."""
     if file is None or file == "-":
         return "markdown"
     form = SUFFIXES.get(Path(file).suffix.lower())

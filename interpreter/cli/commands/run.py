@@ -1,4 +1,4 @@
-"""``regelwerk run``: a whole game by bots, told line by line."""
+"""``regelwerk run``: let bots play a game and print it line by line."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def command(
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
-    language = options.language_for(found, language)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    language = options.language_for(loaded, language)
     start = options.seed_for(seed)
-    given = options.settings_for(found, number, settings)
-    table = options.bots_for(found, number, bots)
+    values = options.settings_for(loaded, number, settings)
+    table = options.bots_for(loaded, number, bots)
 
     def tell(entry: Line | BoardTable) -> None:
         try:
@@ -78,7 +78,7 @@ def command(
         except BrokenPipeError:
             if log is None:
                 raise
-            nobody_reads()  # the log is wanted all the same
+            nobody_reads()  # go on, to complete the log
 
     watchers: list[Watcher] = [Narrator(tell, language, prompts=prompts)]
     with ExitStack() as stack:
@@ -88,11 +88,11 @@ def command(
             watchers.append(recorder)
         if output == "json":
             names = [bot.name for bot in table]
-            about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start}
-            as_json({"kind": "begin", **about, "settings": given, "bots": names}, compact=True)
+            about = {"ruleset": loaded.id, "overlays": list(overlays), "players": number, "seed": start}
+            as_json({"kind": "begin", **about, "settings": values, "bots": names}, compact=True)
         else:
-            say(styled(_header(found, overlays, number, start, given, table, language), bold=True))
-        match = Match(found, table, start, given, watchers=watchers)
+            say(styled(_header(loaded, overlays, number, start, values, table, language), bold=True))
+        match = Match(loaded, table, start, values, watchers=watchers)
         if recorder is not None:
             recorder.begin(match.game, [bot.name for bot in table])
         match.play()
@@ -103,7 +103,7 @@ def command(
 
 @contextmanager
 def _kept_file(log: Path) -> Iterator[IO[str]]:
-    """A file that is there when the game is over, and not before: a game that breaks off leaves what was there."""
+    """Open a temporary file that replaces the log when the game is over. An aborted game leaves the old log."""
     if str(log) == "-" or (log.exists() and not log.is_file()):
         with click.open_file(str(log), "w", encoding="utf-8") as file:
             yield file
@@ -128,7 +128,7 @@ def _header(
     bots: Sequence[Bot],
     language: str,
 ) -> str:
-    """The line that says what is needed to play the same game again."""
+    """Return the first line, with all that is needed to reproduce the game."""
     from interpreter.engine.views import title_of
 
     extra = [*stacked(overlays, language)] + [f"{key}={value}" for key, value in settings.items()]
@@ -144,7 +144,7 @@ def _header(
 
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:
-    """A line or a board as it comes."""
+    """Print a line or a board."""
     from interpreter.engine.views import BoardTable
 
     if output == "json":
@@ -156,7 +156,7 @@ def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False)
 
 
 def _source(line: Line) -> str:
-    """The rule and statements behind a line."""
+    """Return the rule and citations of a line, in brackets."""
     if not line.rule:
         return ""
     cites = f": {', '.join(line.cites)}" if line.cites else ""
@@ -164,7 +164,7 @@ def _source(line: Line) -> str:
 
 
 def as_data(entry: Line | BoardTable) -> dict[str, Json]:
-    """A line or a board for programs."""
+    """Return a line or a board as JSON data."""
     from interpreter.engine.views import BoardTable
 
     if isinstance(entry, BoardTable):
@@ -188,7 +188,7 @@ def as_data(entry: Line | BoardTable) -> dict[str, Json]:
 
 
 def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
-    """The places of all seats, the best first."""
+    """Print the places of all seats, the best first."""
     from interpreter.engine.views import Spoken
 
     result = game.result

@@ -1,4 +1,4 @@
-"""``regelwerk serve``: games in a browser."""
+"""``regelwerk serve``: serve games in the browser."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def command(
     try:
         hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots)
     except StoreError as error:
-        raise click.ClickException(f"the tables cannot be kept: {error}") from None
+        raise click.ClickException(f"cannot open the database of tables: {error}") from None
     watched = Watch(hall, watch).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
     config = uvicorn.Config(
@@ -106,7 +106,7 @@ def _own_file() -> Path:
 
 
 def _run(server: object, config: object, host: str, port: int, path: Path, *, browser: bool) -> None:
-    """Serves until Ctrl-C. The address is told when it is known."""
+    """Serve until Ctrl-C and print the address once it is known."""
     import socket
 
     try:

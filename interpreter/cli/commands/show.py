@@ -1,4 +1,4 @@
-"""``regelwerk show``: what a ruleset is composed of, and where each part stands."""
+"""``regelwerk show``: show the parts of a ruleset and their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 COMPILED = ("ir", "wat")
-"""Views of what the compiler makes of the rules."""
+"""Views of compiled rules."""
 
 
 @click.command("show")
@@ -69,28 +69,29 @@ def command(
       regelwerk show germany-2018 --ir=inline --players 4
       regelwerk show goofspiel --wat bid_of
     """
-    asked = [view for view, is_set in {**flags, "policy": policy, "ir": ir is not None}.items() if is_set]
-    if len(asked) > 1:
-        raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
-    view = asked[0] if asked else None
+    views = [view for view, is_set in {**flags, "policy": policy, "ir": ir is not None}.items() if is_set]
+    if len(views) > 1:
+        raise click.UsageError(f"--{views[0]} and --{views[1]} are two views: choose one")
+    view = views[0] if views else None
     if view not in COMPILED and any(":=" in setting for setting in settings):
         raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
     if view not in COMPILED and (players is not None or settings):
         raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
         raise click.UsageError("the name of a rule goes with --ir and --wat")
-    found = options.loaded(ruleset, overlays)
+    loaded = options.loaded(ruleset, overlays)
     if view in COMPILED:
-        _tell_functions(found, players, settings, output, name, ir)
+        _tell_functions(loaded, players, settings, output, name, ir)
         return
     show = _views()[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
-    show(found, output)
+    show(loaded, output)
 
 
 def _tell_functions(
-    ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str, name: str | None, ir: str | None
+    ruleset: Ruleset, players: int | None, assignments: tuple[str, ...], output: str, name: str | None, ir: str | None
 ) -> None:
-    """The functions of a module: as intermediate form after a pass, or (no ``ir``) as WebAssembly text."""
+    """Print the functions of a module: as intermediate representation after the pass ``ir``, or as WebAssembly text if
+    ``ir`` is None."""
     from interpreter.compiler.ir.printer import text_of
     from interpreter.compiler.passes import BUILT, PASSES
     from interpreter.compiler.wasm import emit
@@ -104,18 +105,18 @@ def _tell_functions(
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
     ruleset, people = options.players_for(ruleset, players)
-    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, given)))
+    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, assignments)))
     builder, forms = module_forms(ruleset, table)
     last = names[-1] if ir is None else ir or BUILT
     functions = {**forms[BUILT], **forms[last]}
     rules = {each: rule_of(builder.purposes.get(each, "")) for each in functions}
-    wanted = [each for each, rule in rules.items() if name in (None, each, rule)]
-    if not wanted:
+    selected = [each for each, rule in rules.items() if name in (None, each, rule)]
+    if not selected:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
-        raise click.BadParameter(f"no function is made of a rule `{name}`{near}", param_hint="NAME")
-    inlined = f"{';;' if ir is None else '#'} inlined wherever it is called; as built:\n"
+        raise click.BadParameter(f"no function is compiled from a rule `{name}`{near}", param_hint="NAME")
+    inlined = f"{';;' if ir is None else '#'} inlined at every call; as built:\n"
     texts = {}
-    for each in wanted:
+    for each in selected:
         text = emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
         texts[each] = text if each in forms[last] else inlined + text
     if output == "json":
@@ -131,7 +132,7 @@ View = Callable[["Ruleset", str], None]
 
 
 def _view(data_of: Callable[[Ruleset], Data], tell: Callable[[Data], None]) -> View:
-    """A view of a ruleset: what makes its data, and what tells them as text."""
+    """Return a view that prints the data as JSON, or as text with ``tell``."""
 
     def show(ruleset: Ruleset, output: str) -> None:
         data = data_of(ruleset)
@@ -151,7 +152,7 @@ def _views() -> dict[str | None, View]:
     }
 
 
-# --- what it is made of
+# --- parts
 
 
 class _File(TypedDict):
@@ -161,7 +162,7 @@ class _File(TypedDict):
 
 
 class _Parts(TypedDict):
-    """Parts of a ruleset: its files, and for each declaration the files that have it."""
+    """Parts of a ruleset: its files, and the files of each declaration."""
 
     ruleset: str
     title: str
@@ -203,7 +204,7 @@ def _tell_parts(data: _Parts) -> None:
     say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
     say(f"family {data['family']}, {low} to {high} players")
     for number, overlay in data["takes"].items():
-        say(f"a game of {number} takes in {overlay}")
+        say(f"a game of {number} includes {overlay}")
     if data["rulebooks"]:
         say(f"rulebooks: {', '.join(data['rulebooks'])}")
     for file, text in data["provenance"].items():
@@ -288,7 +289,7 @@ class _InPhase(TypedDict):
 
 
 class _Heard(TypedDict):
-    """An event: by phase whether it can occur there, and which case of which trigger hears it."""
+    """An event; for each phase, whether it can occur there, and the cases of triggers that handle it."""
 
     event: str
     file: str
@@ -297,7 +298,7 @@ class _Heard(TypedDict):
 
 def _events(ruleset: Ruleset) -> list[_Heard]:
     model, reach = ruleset.model, ruleset.program.reach
-    found: list[_Heard] = []
+    rows: list[_Heard] = []
     for event in model.events.values():
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
         phases: dict[str, _InPhase] = {}
@@ -306,12 +307,12 @@ def _events(ruleset: Ruleset) -> list[_Heard]:
             cases = {trigger.name: _case(trigger, phase) for trigger in triggers}
             occurs = facts is not None and event.name in facts.events
             phases[phase] = {"occurs": occurs, "cases": {name: case for name, case in cases.items() if case}}
-        found.append({"event": event.name, "file": event.file, "phases": phases})
-    return found
+        rows.append({"event": event.name, "file": event.file, "phases": phases})
+    return rows
 
 
 def _case(trigger: CheckedTrigger, phase: str) -> str | None:
-    """The case for a phase, by its number from 1; the one for every other phase is `otherwise`."""
+    """Return the case of a trigger for a phase, numbered from 1; `otherwise` is the case for all other phases."""
     others: TriggerCase | None = None
     for number, case in enumerate(trigger.cases, 1):
         if phase in case.phases:
@@ -325,7 +326,7 @@ def _case(trigger: CheckedTrigger, phase: str) -> str | None:
 
 
 def _tell_events(data: list[_Heard]) -> None:
-    """A dot where the event cannot occur; a dash where it can and nothing hears it."""
+    """Print the events. A dot means that an event cannot occur in a phase, a dash that no trigger handles it there."""
     phases = list(data[0]["phases"]) if data else []
     rows = []
     for event in data:
@@ -348,7 +349,7 @@ class _PolicyLine(TypedDict):
 
 
 class _Way(TypedDict):
-    """The lines of a policy for a decision, as layers left them."""
+    """The composed lines of a policy for a decision."""
 
     decision: str
     when: str | None
@@ -357,7 +358,7 @@ class _Way(TypedDict):
 
 
 def _policy(ruleset: Ruleset, name: str) -> list[_Way]:
-    """The lines of a policy for each decision, as layers left them. Parts with a condition stand first."""
+    """Return the composed lines of a policy for each decision. Parts with a condition come first."""
     from interpreter.bots.registry import policies_for
 
     policies = policies_for(ruleset)
@@ -380,7 +381,7 @@ def _policy(ruleset: Ruleset, name: str) -> list[_Way]:
 
 
 def _guards(when: Expression | None) -> Iterator[Expression]:
-    """The conditions of the parts that a way to decide stands in."""
+    """Yield the conditions of the parts that contain the lines."""
     from interpreter.language.core import Logic
 
     if isinstance(when, Logic) and when.operator == "and":
@@ -458,7 +459,7 @@ class _Passes(TypedDict):
 
 
 def _passes(ruleset: Ruleset) -> _Passes:
-    """The passes that make the ruleset of its files, run once more, with their CPU times in milliseconds."""
+    """Run the passes from files to ruleset again and return their CPU times in milliseconds."""
     from interpreter.engine.pipeline import Pass, examine
 
     ran: list[_Ran] = []

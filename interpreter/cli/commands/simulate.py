@@ -1,4 +1,4 @@
-"""``regelwerk simulate``: many games by bots, in numbers."""
+"""``regelwerk simulate``: statistics of many games by bots."""
 
 from __future__ import annotations
 
@@ -94,52 +94,52 @@ def command(
     from interpreter.simulate.workers import Plan
 
     crew = _crew(jobs, cluster, games)
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
-    given = options.settings_for(found, number, settings)
+    values = options.settings_for(loaded, number, settings)
     if round_robin is not None:
         if bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
         from interpreter.cli.tournament import round_robin as play
 
         alone = options.alone_for(jobs) if cluster is None else 0.0
-        play(ruleset, overlays, found, number, round_robin, games, start, given, crew, alone, output)
+        play(ruleset, overlays, loaded, number, round_robin, games, start, values, crew, alone, output)
         return
-    table = options.bots_for(found, number, bots)
+    table = options.bots_for(loaded, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    spec = bots or default_bots(found)
-    plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
+    spec = bots or default_bots(loaded)
+    plan = Plan(name, overlays, loaded.digest, number, spec, tuple(values.items()))
     journal, done = _kept(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
     began = monotonic()
-    totals, lost = _play(plan, found, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
+    totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
     took = monotonic() - began
     done.sort(key=lambda row: row.seed)
     for row in done:
-        totals.add(found.model.measures, row)
+        totals.add(loaded.model.measures, row)
     data: Report = {
-        "ruleset": found.id,
+        "ruleset": loaded.id,
         "overlays": list(overlays),
         "players": number,
         "seed": start,
-        "settings": given,
-        **summed_up(found, names, totals),
+        "settings": values,
+        **summed_up(loaded, names, totals),
         "wall_seconds": round(took, 6),
     }
     try:
-        if done:  # else what was written before may stay
-            _write(found, names, done, rows, seats)
+        if done:  # otherwise earlier files stay
+            _write(loaded, names, done, rows, seats)
         if charts is not None and done:
-            _draw(found.title, data, charts)
+            _draw(loaded.title, data, charts)
     except (OSError, RowsUnavailable) as error:
         why = words_of(error) if isinstance(error, OSError) else error
-        assert journal is not None  # which stands beside what is written
-        refused(f"{why}; the games that are done are kept in {journal.path}: --resume writes them")
+        assert journal is not None  # every run with output files has one
+        refused(f"{why}; the finished games are in {journal.path}: --resume writes them")
     if journal is not None and totals.games == games:
         journal.finish()
     if output == "json":
@@ -171,16 +171,16 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+def _same(a: Path, b: Path) -> bool:
+    return a.resolve() == b.resolve()
 
 
 def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
-    """The seed; of games that are resumed it stands with them."""
+    """Return the given seed, that of the run to resume, or a random one."""
     from interpreter.simulate.checkpoint import seed_of
 
     if resume and path is None:
-        raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
+        raise click.UsageError("--resume goes with --rows, --seats or --charts: the checkpoint is beside such a file")
     kept = seed_of(path) if resume and seed is None and path is not None else None
     return options.seed_for(seed) if kept is None else kept
 
@@ -198,18 +198,18 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
         except OtherSimulation as error:
             refused(f"{error}; name another file, or remove this one")
     if journal.path.exists():
-        refused(f"{journal.path} has the games of a call that did not end: --resume goes on, or remove it")
+        refused(f"{journal.path} has the games of an interrupted run: --resume goes on, or remove it")
     return journal, []
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Start the worker processes; none if this process is enough. Processes that were asked for begin at once, while
-    the ruleset is loaded."""
+    """Return the worker processes; None if this process is enough. With ``--jobs``, they start at once, while the
+    ruleset is loaded."""
     if address is None:
-        found = options.crew_for(jobs, games)
-        if jobs is None or found is None:
-            return found
-        return nullcontext(click.get_current_context().with_resource(found))
+        crew = options.crew_for(jobs, games)
+        if jobs is None or crew is None:
+            return crew
+        return nullcontext(click.get_current_context().with_resource(crew))
     from interpreter.simulate.cluster import cluster
     from interpreter.simulate.workers import cores
 
@@ -223,8 +223,8 @@ def _play(
     journal: Journal | None,
     done: list[Row],
 ) -> tuple[Totals, str | None]:
-    """Plays what is left: what these games come to, and why some were lost. With a journal their rows are added to
-    those that are ``done``, and nothing is summed up; without one nobody wants rows."""
+    """Play the remaining games. Return their totals, and why games were lost, if so. With a journal, rows are added to
+    ``done`` and the totals stay empty; without one, no rows are kept."""
     from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
@@ -323,7 +323,7 @@ def _text(data: Report) -> None:
 
 
 def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: int) -> None:
-    """One value in all, or one for each player: the mean of each."""
+    """Print the means of the measures: one for the game, or one for each player."""
     rows = []
     for name, found in measures.items():
         if isinstance(found, list):
@@ -335,7 +335,7 @@ def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: in
 
 
 def _curve(name: str, curve: list[Curve]) -> None:
-    """By round, as far as half of the games come: what is left of them later says little."""
+    """Print means by round, up to the last round that half of the games reach: later ones are too few."""
     most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
     rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
     rows = []
@@ -350,7 +350,7 @@ def _curve(name: str, curve: list[Curve]) -> None:
 
 
 def _things(names: list[str], tables: Mapping[str, list[Thing]]) -> None:
-    """A line for each thing: how often it was met, what share of the win its owners had, and a mean for each table."""
+    """Print a line for each thing: its frequency, the share of wins of its owners, and a mean for each table."""
     first = tables[names[0]]
     head = ", ".join(first[0]["of"]).replace("_", " ")
     by_thing = [{tuple(thing["of"].values()): thing for thing in tables[name]} for name in names]

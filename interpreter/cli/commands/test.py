@@ -1,4 +1,4 @@
-"""``regelwerk test``: the scenarios of rulesets."""
+"""``regelwerk test``: run the scenarios of rulesets."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def command(
     if text is not None:
         suite.scenarios = [scenario for scenario in suite.scenarios if _fits(text, scenario.id, scenario.statements)]
         if len(suite.scenarios) < known:
-            skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that `{text}` does not fit")
+            skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that do not match `{text}`")
     if here is not None:
-        skipped.append("the scenarios of other folders; `regelwerk test --all` runs all that there are")
+        skipped.append("the scenarios of other folders; `regelwerk test --all` runs all scenarios")
     outcomes = list(suite.outcomes())
     if output == "json":
         _json(suite, outcomes, skipped)
     else:
-        _text(suite, outcomes, "no scenario fits" if known else _none_for(targets, here is not None))
+        _text(suite, outcomes, "no scenario matches" if known else _none_for(targets, here is not None))
         for line in skipped:
             notice(f"skipped: {line}")
     if not outcomes or suite.messages() or any(not outcome.passed for outcome in outcomes):
@@ -114,12 +114,12 @@ def _record(
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
-    given = options.settings_for(found, number, settings)
-    stacked = tuple(id for id in found.overlays if id in overlays or id.partition("/")[2] in overlays)
-    game = found.new_game(number, options.seed_for(seed), given)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    values = options.settings_for(loaded, number, settings)
+    stacked = tuple(id for id in loaded.overlays if id in overlays or id.partition("/")[2] in overlays)
+    game = loaded.new_game(number, options.seed_for(seed), values)
     with redirect_stdout(sys.stderr):
-        text = record(Recording(game, given, stacked), sys.stdin, path, name, "en")
+        text = record(Recording(game, values, stacked), sys.stdin, path, name, "en")
     if path is None:
         say(text.rstrip())
         return
@@ -128,16 +128,14 @@ def _record(
 
 
 def _check_terms(expression: str) -> None:
-    """Between `or`, `and` and `not` stand texts."""
+    """Check that an expression has a text on each side of `and` and `or`, and after `not`."""
     terms = re.split(r"(?:^|\s)(?:and|or)(?=\s|$)", expression)
     if any(not re.sub(r"^\s*not\b", "", term).strip() for term in terms):
-        raise click.BadParameter(
-            f"got `{expression}`, want texts with `and`, `or` or `not` between them", param_hint="-k"
-        )
+        raise click.BadParameter(f"got `{expression}`, want texts joined by `and`, `or` or `not`", param_hint="-k")
 
 
 def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
-    """Texts that are joined by `or`, `and` (which binds closer) and `not`."""
+    """Return whether a scenario matches an expression of texts with `or`, `and` (which binds closer) and `not`."""
 
     def has(text: str) -> bool:
         return text.lower() in id.lower() or text.upper() in statements
@@ -150,11 +148,11 @@ def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
 
 
 def _here() -> list[str] | None:
-    """The files of scenarios of the current folder; nothing where it has neither these nor rulesets."""
+    """Return the scenario files of the current folder; None if it has neither scenarios nor rulesets."""
     from interpreter.reading.files import files_here
 
-    found = [path.as_posix() for path in files_here("scenarios")]
-    return found if found or files_here("ruleset") else None
+    files = [path.as_posix() for path in files_here("scenarios")]
+    return files if files or files_here("ruleset") else None
 
 
 def _none_for(targets: tuple[str, ...], is_here: bool) -> str:

@@ -1,4 +1,4 @@
-"""``regelwerk try``: the value of an expression on a fresh or kept game."""
+"""``regelwerk try``: evaluate an expression on a new or saved game."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def command(
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.engine.queries import value_of
 
-    kept = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
-    if kept is not None:
-        game = kept
+    saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
+    if saved is not None:
+        game = saved
     else:
-        found, number = options.players_for(options.loaded(where, overlays), players)
+        loaded, number = options.players_for(options.loaded(where, overlays), players)
         start = options.seed_for(seed)
-        game = found.new_game(number, start, options.settings_for(found, number, settings))
+        game = loaded.new_game(number, start, options.settings_for(loaded, number, settings))
     try:
         value, type_ = value_of(game.table, game.state, expression)
-    except RulesetError as error:  # what is wrong with the expression is wrong usage
+    except RulesetError as error:  # an invalid expression counts as wrong usage
         for diagnostic in error.diagnostics:
             notice(render(diagnostic))
         raise click.exceptions.Exit(2) from None
-    if kept is None and seed is None:
+    if saved is None and seed is None:
         notice(f"seed {start}")
     public = game.ruleset.names.public(value, type_)
     if output == "json":

@@ -1,4 +1,4 @@
-"""``regelwerk tune``: better weights for a policy."""
+"""``regelwerk tune``: optimise the weights of a policy."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ __all__ = ["command"]
 
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
-@click.option("--for", "ruleset", metavar="RULESET", required=True, help="The ruleset that it plays.")
+@click.option("--for", "ruleset", metavar="RULESET", required=True, help="Ruleset to play.")
 @options.overlays_option
 @options.players_option
 @options.seed_option
 @options.settings_option
-@click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
-@click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
+@click.option(
+    "--against", metavar="BOTS", help="Bots on the other seats, separated by commas.  [default: POLICY unchanged]"
+)
+@click.option("--only", metavar="WEIGHTS", help="Weights to change, separated by commas.  [default: all]")
 @click.option(
     "-n",
     "--games",
     type=click.IntRange(1, 100_000),
     default=50,
     show_default=True,
-    help="Seeds a proposal plays, each on every seat.",
+    help="Seeds for each proposal, each played on every seat.",
 )
 @click.option(
     "--generations", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Generations of the search."
 )
 @click.option(
-    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals a generation."
+    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals in each generation."
 )
 @click.option(
-    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that judge the outcome."
+    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that validate the result."
 )
-@click.option("--write", is_flag=True, help="Change the file, if the outcome is better.")
+@click.option("--write", is_flag=True, help="Write the weights to the file if they are better.")
 @options.jobs_option
 @options.output_option("text", "json")
 def command(
@@ -84,17 +86,17 @@ def command(
     from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
     from interpreter.simulate.workers import cores, processes
 
-    found, number = options.players_for(options.loaded(ruleset, overlays), players)
+    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     start = options.seed_for(seed)
-    given = options.settings_for(found, number, settings)
-    chosen = _policy(policy, policies_for(found))
+    values = options.settings_for(loaded, number, settings)
+    chosen = _policy(policy, policies_for(loaded))
     weights = _weights(chosen, only)
     try:
-        bots_of(against or policy, found, number)
+        bots_of(against or policy, loaded, number)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--against") from None
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    question = Question(name, overlays, number, policy, against or policy, tuple(given.items()))
+    question = Question(name, overlays, number, policy, against or policy, tuple(values.items()))
     workers = min(jobs or cores(), population)
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
     from interpreter.cli.progress import interruptible
@@ -113,21 +115,21 @@ def command(
                     judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
         except TuneUnavailable as error:
             raise click.ClickException(str(error)) from None
-    path = _file_of(found, chosen)
+    path = _file_of(loaded, chosen)
     after, diff = diff_of(path, outcome)
     if output == "json":
-        as_json(_data(found.id, policy, question.others, number, start, outcome, judgement, diff))
+        as_json(_data(loaded.id, policy, question.others, number, start, outcome, judgement, diff))
     else:
-        _text(found.id, policy, question.others, number, start, outcome, judgement, diff)
+        _text(loaded.id, policy, question.others, number, start, outcome, judgement, diff)
     if not judgement.is_better:
-        refused("the weights that were found are not surely better")
+        refused("the new weights are not significantly better")
     if write:
         path.write_text(after, encoding="utf-8")
         notice(f"wrote {path}")
 
 
 def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
-    """The file that the weights of a policy stand in."""
+    """Return the file that defines the policy."""
     from interpreter.language.policies import policies_files
 
     files = policies_files(ruleset.shelf, ruleset.composition.family)
@@ -135,31 +137,31 @@ def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
 
 
 def _policy(name: str, policies: dict[str, Policy]) -> Policy:
-    found = policies.get(name)
-    if found is None:
+    policy = policies.get(name)
+    if policy is None:
         hint = did_you_mean(name, policies) or f"; there are {', '.join(policies)}"
-        raise click.BadParameter(f"no policy is called `{name}`{hint}", param_hint="POLICY")
-    if not found.weights:
+        raise click.BadParameter(f"unknown policy `{name}`{hint}", param_hint="POLICY")
+    if not policy.weights:
         refused(f"`{name}` has no weights")
-    return found
+    return policy
 
 
 def _weights(policy: Policy, only: str | None) -> dict[str, int]:
     weights = dict(policy.weights)
     if only is None:
         return weights
-    wanted = [name.strip() for name in only.split(",")]
-    for name in wanted:
+    chosen = [name.strip() for name in only.split(",")]
+    for name in chosen:
         if name not in weights:
             raise click.BadParameter(
                 f"`{policy.name}` has no weight `{name}`{did_you_mean(name, weights)}", param_hint="--only"
             )
-    return {name: weights[name] for name in wanted}
+    return {name: weights[name] for name in chosen}
 
 
 def _tell(generation: Generation) -> None:
     best, mean = f"{generation.best * 100:.1f} %", f"{generation.mean * 100:.1f} %"
-    notice(f"generation {generation.number}: the best proposal won {best}, all together {mean}")
+    notice(f"generation {generation.number}: the best proposal won {best}, the mean {mean}")
 
 
 def _shown(share: tuple[float, float, float]) -> str:
@@ -168,12 +170,12 @@ def _shown(share: tuple[float, float, float]) -> str:
 
 
 def _text(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: TunedWeights, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, result: TunedWeights, judged: Judgement, diff: str
 ) -> None:
     say(styled(f"{policy} in {ruleset}, one of {players} players against {others}, seed {seed}", bold=True))
-    for name, before in found.before.items():
-        if found.after[name] != before:
-            say(f"  {name}: {before} → {found.after[name]}")
+    for name, before in result.before.items():
+        if result.after[name] != before:
+            say(f"  {name}: {before} → {result.after[name]}")
     say(f"won before:  {_shown(judged.before)} of {judged.games:,} games")
     say(f"won after:   {_shown(judged.after)}")
     say(f"difference:  {_shown(judged.difference)}")
@@ -183,7 +185,7 @@ def _text(
 
 
 def _data(
-    ruleset: str, policy: str, others: str, players: int, seed: int, found: TunedWeights, judged: Judgement, diff: str
+    ruleset: str, policy: str, others: str, players: int, seed: int, result: TunedWeights, judged: Judgement, diff: str
 ) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
@@ -193,7 +195,7 @@ def _data(
         "players": players,
         "seed": seed,
         "games": judged.games,
-        "weights": {"before": found.before, "after": found.after},
+        "weights": {"before": result.before, "after": result.after},
         "won": {name: dict(zip(("mean", "low", "high"), share, strict=True)) for name, share in shares.items()},
         "better": judged.is_better,
         "diff": diff,

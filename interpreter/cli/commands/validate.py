@@ -1,4 +1,4 @@
-"""``regelwerk validate``: all that is wrong in rulesets or files."""
+"""``regelwerk validate``: report all errors of rulesets or files."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     if every and targets:
         raise click.UsageError("--all goes without arguments")
     if watching and output == "github":
-        raise click.UsageError("--watch is for people and editors: it goes with -o text and -o json")
+        raise click.UsageError("--watch goes with -o text or -o json")
     skipped: list[str] = []
     if not targets and not every and (targets := own_files()):
-        skipped.append("files of other folders; `regelwerk validate --all` checks all that there are")
+        skipped.append("files of other folders; `regelwerk validate --all` checks all files")
     if watching:
         _watch(targets, overlays, output, {})
     elif _check(targets, overlays, output, skipped=skipped):
@@ -58,7 +58,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
 
 
 def own_files() -> tuple[str, ...]:
-    """The files that an author has in the current folder: they are meant where nothing is named."""
+    """Return the ruleset files of the current folder, the default targets."""
     from interpreter.reading.files import KINDS, files_here
 
     return tuple(path.as_posix() for path in files_here(*KINDS))
@@ -73,7 +73,7 @@ def _check(
     again: bool = False,
     skipped: Sequence[str] = (),
 ) -> int:
-    """Tells all that is wrong, and gives the number of errors."""
+    """Report all diagnostics and return the number of errors."""
     from interpreter.authoring.validation import validate
     from interpreter.base.diagnostics import unique
 
@@ -92,7 +92,7 @@ def _check(
 
 
 def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees) -> None:
-    """On a terminal what was told before is wiped away; elsewhere an empty line parts one time from the next."""
+    """Check again at every save. A terminal is cleared before each report; elsewhere an empty line follows it."""
     from interpreter.cli.watch import watch
 
     def check() -> None:
@@ -102,7 +102,7 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: 
         _check(targets, overlays, output, trees, again=True)
         took = time.perf_counter() - started
         if output == "text":
-            say(f"{time.strftime('%H:%M:%S')}, after {took:.2f} s; checked again when a file is saved, Ctrl-C ends")
+            say(f"{time.strftime('%H:%M:%S')}, {took:.2f} s; checks again when you save a file; Ctrl-C ends")
             if not sys.stdout.isatty():
                 say()
         sys.stdout.flush()
@@ -138,12 +138,13 @@ def _text(validation: Validation, diagnostics: Iterable[Diagnostic], errors: int
         say(render(diagnostic))
     for name in validation.alone:
         say(f"{name} was checked alone: no ruleset contains it")
-    found = [counted(errors, "error") if errors else "no errors", *([counted(warnings, "warning")] if warnings else [])]
-    say(f"{counted(len(validation.files), 'file')}, {', '.join(found)}")
+    counts = [counted(errors, "error") if errors else "no errors"]
+    counts += [counted(warnings, "warning")] if warnings else []
+    say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}")
 
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:
-    """Annotations that a forge shows beside the lines. ``paths`` are by the names that diagnostics use."""
+    """Print GitHub annotations. ``paths`` maps the file names in diagnostics to files."""
     for diagnostic in diagnostics:
         place = ""
         if diagnostic.span is not None:
@@ -155,7 +156,7 @@ def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> No
 
 
 def _relative(path: Path) -> str:
-    """The path from the current folder, where it lies below it."""
+    """Return the path relative to the current folder if it is below it."""
     absolute = path.absolute()
     return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
 

@@ -1,4 +1,4 @@
-"""``regelwerk verify``: trouble that play finds."""
+"""``regelwerk verify``: search for faults by playing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ __all__ = ["command"]
 
 GAMES = 40
 SECONDS = 25.0
-"""So many games are played where nothing is said, as far as they can be in so many seconds."""
+"""Default number of games, and the seconds after which a default run ends early."""
 SHRINKING = 10.0
-"""So long a finding is made short where there is a time to keep to, and at least for as long as this."""
+"""Most seconds to reduce a finding if the time is limited."""
 AT_LEAST = 3.0
+"""Seconds to reduce a finding even if the time is up."""
 
 
 @click.command("verify")
@@ -71,7 +72,7 @@ def command(
     checks.
 
     Each fault is reduced to a short scenario that fails until the fault is fixed. --write saves it beside the ruleset,
-    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is found.
+    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is loaded.
 
     \b
     Examples:
@@ -82,49 +83,49 @@ def command(
     from interpreter.testing.shrink import shrink
     from interpreter.testing.verify import Played
 
-    found = options.loaded(ruleset, overlays)
-    numbers = _numbers(found, players)
-    given = _settings(found, numbers, settings)
-    played, told = Played(), []
+    loaded = options.loaded(ruleset, overlays)
+    numbers = _numbers(loaded, players)
+    values = _settings(loaded, numbers, settings)
+    played, reported = Played(), []
     asked_for = games
     if games is None and seconds is None:
         games, seconds = GAMES, SECONDS
     began = monotonic()
-    for finding in _watched(found, numbers, given, seed, games, seconds, played):
+    for finding in _watched(loaded, numbers, values, seed, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
         scenario = shrink(finding, *left)
-        told.append((finding, scenario))
+        reported.append((finding, scenario))
         if output == "text":
             _tell(finding, scenario)
     skipped = _skipped(played, games, asked_for, seconds)
-    scenarios = [scenario for _, scenario in told if scenario is not None]
-    kept = _kept(write, found, scenarios) if write is not None and scenarios else None
+    scenarios = [scenario for _, scenario in reported if scenario is not None]
+    file = _kept(write, loaded, scenarios) if write is not None and scenarios else None
     if output == "json":
-        about = {"ruleset": found.id, "overlays": list(overlays), "seed": seed, "games": played.games}
+        about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": seed, "games": played.games}
         about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
-        about |= {"file": str(kept) if kept is not None else None}
-        as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in told]})
+        about |= {"file": str(file) if file is not None else None}
+        as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions"
-        say(f"{count}: {len(told) or 'nothing'} found" + (f", kept in {kept}" if kept is not None else ""))
+        say(f"{count}: {len(reported) or 'nothing'} found" + (f", file in {file}" if file is not None else ""))
         notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
         for line in skipped:
             notice(f"skipped: {line}")
-    if told:
+    if reported:
         raise click.exceptions.Exit(1)
 
 
 def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: float | None) -> list[str]:
-    """Report the checks that were left out, beside those that are sampled."""
-    found = []
+    """Return the checks that were left out, apart from sampling."""
+    skipped = []
     if games is not None and seconds is not None and played.games < games:
         remedy = "" if asked_for is not None else f"; `--games {games}` plays them all"
-        found.append(f"{counted(games - played.games, 'game')}, the time of {seconds:.0f} s was over{remedy}")
+        skipped.append(f"{counted(games - played.games, 'game')}, since the time of {seconds:.0f} s was over{remedy}")
     if played.cut:
-        found.append("the end of the last game, for the same reason")
+        skipped.append("the end of the last game, for the same reason")
     if played.refused:
-        found.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
-    return found
+        skipped.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
+    return skipped
 
 
 def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
@@ -132,7 +133,7 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
         return []
     words = [word.strip() for word in players.split(",")]
     if not all(word.isdigit() for word in words):
-        raise click.BadParameter(f"got `{players}`, want numbers with commas between them", param_hint="--players")
+        raise click.BadParameter(f"got `{players}`, want numbers separated by commas", param_hint="--players")
     for word in words:
         try:
             ruleset.check_players(int(word))
@@ -156,7 +157,7 @@ def _watched(
     seconds: float | None,
     played: Played,
 ) -> Iterator[Finding]:
-    """The findings; on a terminal with a bar that says how far it is."""
+    """Yield the findings; on a terminal, show the progress."""
     from interpreter.cli.progress import counting
     from interpreter.testing.verify import verify
 
@@ -178,7 +179,7 @@ def _watched(
         if finding is None:
             return
         if sys.stderr.isatty():
-            notice("found something; looking for a short way to it")
+            notice("found a fault; reducing it to a short scenario")
         yield finding
 
 
@@ -191,9 +192,9 @@ def _tell(finding: Finding, scenario: str | None) -> None:
         say(f"   {note}")
     say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
     if scenario is None:
-        say("   no short scenario shows it")
+        say("   no short scenario reproduces it")
     else:
-        say("   this scenario shows it:")
+        say("   this scenario reproduces it:")
         say(styled("\n".join(f"   {line}" for line in scenario.rstrip().splitlines()), dim=True))
     say()
 
@@ -215,7 +216,7 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
 
 
 def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
-    """A new file in the folder, with the scenarios; no two of one name."""
+    """Write the scenarios to a new file in the folder, with unique names, and return its path."""
     from interpreter.testing.shrink import file_of
 
     folder.mkdir(parents=True, exist_ok=True)

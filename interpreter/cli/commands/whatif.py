@@ -1,4 +1,4 @@
-"""``regelwerk whatif``: a kept game, changed at a decision and played on many times."""
+"""``regelwerk whatif``: fork a saved game at a decision and play it on many times."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ def command(
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
-    kept = options.read_log(log)
-    fork = _fork(log, kept, at, texts)
+    saved = options.read_log(log)
+    fork = _fork(log, saved, at, texts)
     for law in broken_laws(fork.changed(0)):
-        notice(f"{law}: it is tried all the same")
+        notice(f"{law}; continuing anyway")
     start = options.seed_for(seed)
-    names = bots or _bots_of_log(fork.game.ruleset, kept)
-    _table(fork.game.ruleset, names, kept)
+    names = bots or _bots_of_log(fork.game.ruleset, saved)
+    _table(fork.game.ruleset, names, saved)
     pairs = []
     with interruptible() as stopped, counting("continuations", games) as tell:
         seeds = range(start, start + games)
-        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, kept), seeds, stopped):
+        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped):
             pairs.append(pair)
             tell(1)
     decision = fork.game.decision
@@ -110,21 +110,21 @@ def command(
         raise click.exceptions.Exit(STOPPED)
 
 
-def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
-    """The kept game at its decision, and what is changed there."""
+def _fork(log: str, saved: Kept, at: int, texts: Sequence[str]) -> Fork:
+    """Replay the saved game up to the decision and fork it there with the changes."""
     from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
     from interpreter.play.game_records import Difference, play_again, ruleset_of
 
-    if at > len(kept.choices):
-        raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
+    if at > len(saved.choices):
+        raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
     try:
-        game = play_again(ruleset_of(kept), kept, at)
+        game = play_again(ruleset_of(saved), saved, at)
     except Difference as difference:
         refused(f"{log}: {difference}")
     if game.decision is None:
-        refused(f"the game is over after {at} choices: nothing can go on otherwise")
-    made = game.ruleset, kept.choices[at] if at < len(kept.choices) else None
+        refused(f"the game is over after {at} choices, so there is no decision to change")
+    made = game.ruleset, saved.choices[at] if at < len(saved.choices) else None
     before = (
         {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
     )
@@ -136,23 +136,23 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
         refused(str(error))
 
 
-def _bots_of_log(ruleset: Rules, kept: Kept) -> str:
-    """Those who played, as far as they are bots of this ruleset; else the usual ones."""
+def _bots_of_log(ruleset: Rules, saved: Kept) -> str:
+    """Return the bots of the log if this ruleset has them all; else the default bots."""
     from interpreter.bots.registry import bots_of, default_bots
 
-    names = ",".join(map(str, kept.header.get("bots", ())))
+    names = ",".join(map(str, saved.header.get("bots", ())))
     try:
-        bots_of(names, ruleset, kept.header["players"])
+        bots_of(names, ruleset, saved.header["players"])
     except ValueError:
         return default_bots(ruleset)
     return names
 
 
-def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
+def _table(ruleset: Rules, names: str, saved: Kept) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
     try:
-        return bots_of(names, ruleset, kept.header["players"])
+        return bots_of(names, ruleset, saved.header["players"])
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
 
@@ -161,7 +161,7 @@ def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
 
 
 class _Data(Compared):
-    """Both continuations, and how they came about."""
+    """Comparison of both continuations, with its parameters."""
 
     ruleset: str
     at: int
@@ -224,7 +224,7 @@ def _row(name: str, found: Difference, times: int = 1) -> tuple[str, ...]:
 
 
 def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable[[int], str]) -> None:
-    """By round, the mean difference for each thing."""
+    """Print the mean difference of each thing by round."""
     measure = next(measure for measure in game.ruleset.model.measures if measure.name == name)
     rounds = sorted({point["round"] for point in points})
     rows: dict[str, dict[int, float]] = {}

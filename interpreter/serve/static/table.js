@@ -1,9 +1,9 @@
-// The page of a table: what is clicked goes to the server, and pieces that have changed come back and are morphed in.
+// Page of a table: sends clicks to the server, and morphs the changed pieces that it sends into the page.
 "use strict";
 (() => {
   const main = document.getElementById("table");
   const { here, view } = main.dataset;
-  const gone = document.getElementById("gone");
+  const offline = document.getElementById("gone");
   let beeps = 0;
   let sound = false;
   try { sound = localStorage.getItem("sound") === "on"; } catch { /* no storage: silence */ }
@@ -15,7 +15,7 @@
     const source = new EventSource(`${here}/events?view=${view}`);
     source.addEventListener("pieces", (event) => {
       failures = 0;
-      gone.hidden = true;
+      offline.hidden = true;
       const { pieces, beeps: now } = JSON.parse(event.data);
       for (const [name, html] of Object.entries(pieces)) put(name, html);
       if (now > beeps && sound) beep();
@@ -23,7 +23,7 @@
     });
     source.addEventListener("reload", () => location.reload());
     source.addEventListener("error", () => {
-      gone.hidden = false;
+      offline.hidden = false;
       if (source.readyState === EventSource.CLOSED) {
         failures += 1;
         setTimeout(listen, Math.min(8000, 500 * failures));
@@ -44,18 +44,18 @@
   // --- to the server
 
   let last = Promise.resolve();
-  function act(what, data) {
-    last = last.then(() => send(what, data)).catch(() => { gone.hidden = false; });
+  function act(action, data) {
+    last = last.then(() => send(action, data)).catch(() => { offline.hidden = false; });
   }
-  async function send(what, data) {
+  async function send(action, data) {
     const answer = await fetch(`${here}/act`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ view, do: what, ...data }),
+      body: JSON.stringify({ view, do: action, ...data }),
     });
     if (answer.status === 404) location.reload();
-    const said = answer.ok ? await answer.json() : {};
-    if (said.go) location.assign(said.go);
+    const result = answer.ok ? await answer.json() : {};
+    if (result.go) location.assign(result.go);
   }
 
   const own = new Set(["do", "change"]);
@@ -103,7 +103,7 @@
     }
   });
 
-  // From a node of the board to the nearest one in the direction of an arrow.
+  // Moves the focus from a node of the board to the nearest one in the direction of an arrow key.
   function step(node, key) {
     const middle = (each) => {
       const box = each.querySelector(".hit").getBoundingClientRect();
@@ -131,7 +131,7 @@
 
   function setSound(on) {
     sound = on;
-    try { localStorage.setItem("sound", on ? "on" : "off"); } catch { /* it lasts as long as the page */ }
+    try { localStorage.setItem("sound", on ? "on" : "off"); } catch { /* not remembered after a reload */ }
     document.querySelector("[data-sound]").setAttribute("aria-pressed", String(on));
     if (on) beep();
   }
