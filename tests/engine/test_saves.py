@@ -348,7 +348,7 @@ def test_a_state_that_was_changed_is_named() -> None:
     saved = json.loads(saves("goofspiel", 3)[2])
     base = ruleset("goofspiel").load_game(json.dumps(saved)).machine.constants.layout.base
     saved["state"]["cells"][base["won"] + 1] = [0]
-    with pytest.raises(ValueError, match="this save is damaged: `won` of player 2 is not what the choices lead to"):
+    with pytest.raises(ValueError, match="this save is damaged: `won` of player 2 differs from the replayed game"):
         ruleset("goofspiel").load_game(json.dumps(saved))
 
 
