@@ -107,13 +107,13 @@ def save_of(text: str) -> Save:
     if not isinstance(text, str):
         raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
     if len(text) > MAXIMUM_SAVE:
-        raise ValueError(f"this is no saved game: it has more than {MAXIMUM_SAVE:,} characters")
+        raise ValueError(f"this is not a saved game: it has more than {MAXIMUM_SAVE:,} characters")
     try:
         saved = json.loads(text)
     except (ValueError, RecursionError):
         saved = None
     if not isinstance(saved, dict) or "save" not in saved:
-        raise ValueError("this is no saved game")
+        raise ValueError("this is not a saved game")
     if saved["save"] != SAVE_VERSION:
         shown = saved["save"] if isinstance(saved["save"], int) else "?"
         raise ValueError(f"a save of version {shown}; this reads version {SAVE_VERSION}")

@@ -295,7 +295,7 @@ class Scripted:
             if item in rest:
                 rest.remove(item)
             elif item in items:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it is there")
+                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it occurs")
             else:
                 raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
         return tuple(first), tuple(rest)

@@ -340,7 +340,7 @@ def test_a_hostile_save_is_refused(path: tuple[Any, ...], what: Any) -> None:
 def test_a_save_that_is_cut_off_is_refused() -> None:
     text = saves("goofspiel", 3)[2]
     for length in range(0, len(text), max(1, len(text) // 150)):
-        with pytest.raises(ValueError, match="this is no saved game"):
+        with pytest.raises(ValueError, match="this is not a saved game"):
             ruleset("goofspiel").load_game(text[:length])
 
 

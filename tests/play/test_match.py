@@ -126,8 +126,8 @@ def _edited(text: str, place: int, /, **changes: object) -> str:
     [
         (2, {"number": 9}, "`pull` is refused"),
         (3, {"by": 7}, "of seat 7"),
-        (4, {"decision": "drew"}, "the kept game has `drew`"),
-        (10, {"digest": "0"}, "the state after it is another than it was"),
+        (4, {"decision": "drew"}, "in the saved game seat 0 decides `drew`"),
+        (10, {"digest": "0"}, "the state after it differs from the saved game"),
     ],
 )
 def test_a_difference_is_found_where_it_is(
@@ -159,7 +159,7 @@ def test_other_files_are_no_kept_games(text: str) -> None:
 
 def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:
     ruleset = load("usa-2018", ("robots", "start-cities", ALLOW_UNDEFINED))
-    with pytest.raises(RuleFailure, match="`mark_start` is asked of player 3, whom nobody plays"):
+    with pytest.raises(RuleFailure, match="`mark_start` asks player 3, whom nobody plays"):
         Match(ruleset, bots_of("random", ruleset, 2)).play()
 
 
