@@ -139,8 +139,8 @@ class Options(Sequence[Option]):
 
     def gave(self, option: Option) -> bool:
         """Return whether this very object is among the options read so far."""
-        for known in self._found:  # noqa: SIM110  a generator takes three times as long
-            if known is option:
+        for candidate in self._found:  # noqa: SIM110  a generator takes three times as long
+            if candidate is option:
                 return True
         return False
 

@@ -255,15 +255,15 @@ class Worlds:
         site, _, actor, values, context, masks = choice
         self._see(game)
         sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
-        known = []
+        known_values = []
         for part, value, mask, public in zip(
             site.core.choices, values, masks[len(context) :], game.option_of(record).values, strict=True
         ):
             if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
-                known.append(public)
+                known_values.append(public)
                 self.fixed.update(cards_in(value, part.type, game.ruleset.model.records))
         name = None if sealed else site.core.name
-        return _Made(actor, site.ask.name, name, tuple(known), self._noticed(game, start))
+        return _Made(actor, site.ask.name, name, tuple(known_values), self._noticed(game, start))
 
     def _see(self, game: Game) -> None:
         """Fix the cards that the seat sees now, or can choose."""
@@ -320,7 +320,7 @@ class Worlds:
 
     def _unknown(self, memory: Memory) -> Iterator[tuple[list[_Place], list[int]]]:
         """Yield groups of places with unknown cards, and these cards in order; each group is dealt separately."""
-        known = memory.known
+        known_cards = memory.known
         parts: dict[int, tuple[list[_Place], list[int]]] = {}
         for cell in self.hidden:
             if cell not in self.zones:
@@ -329,7 +329,7 @@ class Worlds:
             type_, tops, held = self._group(cell).type, self._tops(cell), _flat(self.game.state.cells[cell])
             kind = type_.name if isinstance(type_, CardHolderType) else ""
             for number, card in enumerate(held):
-                if card not in known and card not in self.fixed:
+                if card not in known_cards and card not in self.fixed:
                     back = self._back(cell) if card in self.backs else None
                     shows = tops.get(number, ()) if back is None else (back(card),)
                     places.append(_Place(cell, number, kind, shows))
@@ -393,17 +393,17 @@ class Worlds:
             return None
         return world
 
-    def _is_repeated(self, world: Game, made: _Made, draw: Draw) -> bool:
+    def _is_repeated(self, world: Game, past: _Made, draw: Draw) -> bool:
         """Replay a choice; return False if it is not possible or the seat would observe a difference."""
-        decision = world.decision_of(made.actor)
-        if decision is None or decision.name != made.decision:
+        decision = world.decision_of(past.actor)
+        if decision is None or decision.name != past.decision:
             return False
         try:
-            options = [option for option in islice(decision.options, OPTIONS) if _fits(option, made)]
+            options = [option for option in islice(decision.options, OPTIONS) if _fits(option, past)]
             if not options:
                 return False
-            world.apply(options[draw(len(options)) if len(options) > 1 else 0], made.actor)
-            return made.seen is None or self._noticed(world, 0) == made.seen
+            world.apply(options[draw(len(options)) if len(options) > 1 else 0], past.actor)
+            return past.seen is None or self._noticed(world, 0) == past.seen
         except (IllegalMove, RuleFailure):
             return False
 
@@ -491,13 +491,13 @@ class Worlds:
     def _cards_for(self, places: Sequence[_Place], cards: Sequence[int], draw: Draw) -> list[int]:
         """Deal a card to each place, matching the visible back and the kind of the zone."""
         for attempt in range(DEALS + 1):
-            left, dealt = shuffled(cards, draw), []
+            remaining, dealt = shuffled(cards, draw), []
             for place in places:
-                candidates = (card for card in left if self._fits(place, card, backs=attempt < DEALS))
+                candidates = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
                 card = next(candidates, None)
                 if card is None:
                     break
-                left.remove(card)
+                remaining.remove(card)
                 dealt.append(card)
             else:
                 return dealt
@@ -567,9 +567,9 @@ def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
         yield from range(layout.base[name], layout.base[name] + layout.count(name))
 
 
-def _fits(option: Option, made: _Made) -> bool:
+def _fits(option: Option, past: _Made) -> bool:
     """Return whether an option matches what is known of a past choice."""
-    return made.alternative is None or (option.do == made.alternative and set(made.values) <= set(option.values))
+    return past.alternative is None or (option.do == past.alternative and set(past.values) <= set(option.values))
 
 
 def _place(game: Game) -> tuple[int, str, int] | None:

@@ -256,9 +256,9 @@ class Game:
     def choices(self) -> list[tuple[int, dict[str, Json]]]:
         """All choices since the game began, each as (seat, choice)."""
         choices = []
-        made = self._made
-        while made is not None:
-            made, seat, index, code = made
+        rest = self._made
+        while rest is not None:
+            rest, seat, index, code = rest
             choices.append((seat, named_at(self.table, index).option(code).as_dict()))
         return choices[::-1]
 

@@ -311,25 +311,25 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
             for cell, g in _cells(model, layout)
             if isinstance(g.type, TokenHolderType) and g.type.name == name
         ]
-        left = list(kind.totals)
+        remaining = list(kind.totals)
         for cell, group in holders:
             held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
             if min(held) < 0:
                 raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
             if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
                 raise _unfit("E311", f"`{group.name}` starts with more than its spaces take", group)
-            left = [a - b for a, b in zip(left, held, strict=True)]
+            remaining = [a - b for a, b in zip(remaining, held, strict=True)]
         for cell, group in holders:
             if group.starts == "rest":
                 if others := [g for other, g in holders if g.starts == "rest" and other != cell]:
                     message = f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}"
                     raise _unfit("E311", message, group)
-                if min(left) < 0 and not group.unlimited:
+                if min(remaining) < 0 and not group.unlimited:
                     raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} available", group)
-                state.cells[cell] = left[0] if kind.unit else tuple(left)
-                left = [0] * len(left)
-        if any(left) and holders:
-            raise _unfit("E311", f"{sum(left)} {name} lie nowhere: let a pool start with the rest", holders[0][1])
+                state.cells[cell] = remaining[0] if kind.unit else tuple(remaining)
+                remaining = [0] * len(remaining)
+        if any(remaining) and holders:
+            raise _unfit("E311", f"{sum(remaining)} {name} have no place: let a pool start with the rest", holders[0][1])
 
 
 def _lay_cards(model: Model, layout: Layout, state: State) -> None:
@@ -339,12 +339,12 @@ def _lay_cards(model: Model, layout: Layout, state: State) -> None:
             state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
             for card in cards:
                 if state.cells[layout.base["location"] + card] is not None:
-                    raise _unfit("E311", f"cards that start in `{group.name}` start elsewhere too", group)
+                    raise _unfit("E311", f"cards that start in `{group.name}` also start elsewhere", group)
                 state.cells[layout.base["location"] + card] = cell
     lost = [i for i in range(len(model.cards)) if state.cells[layout.base["location"] + i] is None]
     if lost:
         kind = model.card_kinds[model.cards[lost[0]].kind]
-        message = f"cards of the kind `{kind.name}` lie nowhere: let a zone start with all"
+        message = f"cards of the kind `{kind.name}` have no place: let a zone start with all"
         raise RulesetError([Diagnostic("E311", message, kind.span)])
 
 

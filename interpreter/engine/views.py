@@ -195,8 +195,8 @@ def _plain_choice(
     language: str,
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(table, state, language).text(actor, SEAT)
-    return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
+    actor_name = Spoken(table, state, language).text(actor, SEAT)
+    return " ".join([f"{actor_name}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
 def _event(table: Table, state: State, happened: Event, player: int | None, language: str) -> Line:

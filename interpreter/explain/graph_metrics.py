@@ -61,7 +61,7 @@ def figures_of(graph: GraphDecl, first: int) -> Figures:
 
 def bridges_of(count: int, links: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
     """Return the bridges, links whose removal disconnects nodes (Tarjan 1974), in order."""
-    near = _near(count, links)
+    neighbours = _near(count, links)
     seen = [0] * count  # discovery time, from 1
     low = [0] * count  # earliest discovery time reachable from the subtree without the link to its parent
     bridges: list[int] = []
@@ -71,18 +71,18 @@ def bridges_of(count: int, links: Sequence[tuple[int, int, int]]) -> tuple[int, 
             continue
         time += 1
         seen[root] = low[root] = time
-        path = [(root, -1, iter(near[root]))]
+        path = [(root, -1, iter(neighbours[root]))]
         while path:
-            node, by, others = path[-1]
+            node, parent_link, others = path[-1]
             for _, other, link in others:
-                if link == by:
+                if link == parent_link:
                     continue
                 if seen[other]:
                     low[node] = min(low[node], seen[other])
                     continue
                 time += 1
                 seen[other] = low[other] = time
-                path.append((other, link, iter(near[other])))
+                path.append((other, link, iter(neighbours[other])))
                 break
             else:
                 path.pop()
@@ -90,7 +90,7 @@ def bridges_of(count: int, links: Sequence[tuple[int, int, int]]) -> tuple[int, 
                     before = path[-1][0]
                     low[before] = min(low[before], low[node])
                     if low[node] > seen[before]:
-                        bridges.append(by)
+                        bridges.append(parent_link)
     return tuple(sorted(bridges))
 
 
@@ -103,54 +103,54 @@ def first_nodes(
     Passing through a node without taking it never pays: taking it instead of a node at an end of the network costs no
     more. So networks grow link by link, the cheapest one next, and the first that is large enough is the cheapest.
     """
-    near = _near(count, links, one_way)
-    guess = _grown(near, start, first)
+    neighbours = _near(count, links, one_way)
+    guess = _grown(neighbours, start, first)
     queue: list[tuple[int, int, tuple[int, ...]]] = [(0, -1, (start,))]
-    known: set[frozenset[int]] = set()
+    visited: set[frozenset[int]] = set()
     while queue:
         length, size, nodes = heappop(queue)
         if -size == len(guess.nodes):
             return Network(nodes, length, True)
         taken = frozenset(nodes)
-        if taken in known:
+        if taken in visited:
             continue
-        if len(known) >= _MOST_TRIED:
+        if len(visited) >= _MOST_TRIED:
             break
-        known.add(taken)
-        for other, step in _steps(near, nodes, taken).items():
-            if length + step <= guess.length and taken | {other} not in known:
+        visited.add(taken)
+        for other, step in _steps(neighbours, nodes, taken).items():
+            if length + step <= guess.length and taken | {other} not in visited:
                 heappush(queue, (length + step, size - 1, (*nodes, other)))
     return guess
 
 
 def _near(count: int, links: Sequence[tuple[int, int, int]], one_way: bool = False) -> list[list[tuple[int, int, int]]]:
     """Return the links of each node, shortest first, as (length, other node, number of the link)."""
-    near: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+    neighbours: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
     for number, (a, b, length) in enumerate(links):
-        near[a].append((length, b, number))
+        neighbours[a].append((length, b, number))
         if not one_way:
-            near[b].append((length, a, number))
-    return [sorted(others) for others in near]
+            neighbours[b].append((length, a, number))
+    return [sorted(others) for others in neighbours]
 
 
 def _steps(
-    near: Sequence[Sequence[tuple[int, int, int]]], nodes: Sequence[int], taken: frozenset[int]
+    neighbours: Sequence[Sequence[tuple[int, int, int]]], nodes: Sequence[int], taken: frozenset[int]
 ) -> dict[int, int]:
     """Return the nodes adjacent to a network, with the shortest link to each."""
     shortest: dict[int, int] = {}
     for node in nodes:
-        for length, other, _ in near[node]:
+        for length, other, _ in neighbours[node]:
             if other not in taken and length < shortest.get(other, length + 1):
                 shortest[other] = length
     return shortest
 
 
-def _grown(near: Sequence[Sequence[tuple[int, int, int]]], start: int, first: int) -> Network:
+def _grown(neighbours: Sequence[Sequence[tuple[int, int, int]]], start: int, first: int) -> Network:
     """Grow a network greedily, always by the nearest node: a good upper bound."""
     nodes: tuple[int, ...] = (start,)
     length = 0
     while len(nodes) < first:
-        steps = _steps(near, nodes, frozenset(nodes))
+        steps = _steps(neighbours, nodes, frozenset(nodes))
         if not steps:
             break
         step, other = min((step, other) for other, step in steps.items())

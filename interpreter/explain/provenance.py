@@ -127,8 +127,8 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
             if before is None:
                 Game.begin(game.table, header["seed"], header.get("chance"))
             else:
-                by, made = game.choices[choice - 1]
-                before.apply(made, by)
+                by, choice_made = game.choices[choice - 1]
+                before.apply(choice_made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
         owners = [
@@ -143,12 +143,12 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
     """Inside, games at this table run in the plain form and stop before an event, after ``noted`` others."""
     machine: Any = game.machine
     effects = machine.constants.effects
-    plain, note, left = machine.plain, effects.note, [noted]
+    plain, note, remaining = machine.plain, effects.note, [noted]
 
     def stops(state: State, event: str, values: tuple[Value, ...], seen: tuple[Seats, ...], site: Span) -> None:
-        if not left[0]:
+        if not remaining[0]:
             raise _Reached(event, site)
-        left[0] -= 1
+        remaining[0] -= 1
         note(state, event, values, seen, site)
 
     machine.plain, effects.note = True, stops
@@ -162,7 +162,7 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
 def _called(game: Game, name: str, language: str) -> str:
     model = game.ruleset.model
     kinds = (("rule", model.rules), ("trigger", model.triggers), ("standing_rule", model.standing))
-    kind = next((kind for kind, known in kinds if name in known), "rule")
+    kind = next((kind for kind, declared in kinds if name in declared), "rule")
     return frame(language, f"explain.a_{kind}", name=name)
 
 

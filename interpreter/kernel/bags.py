@@ -66,13 +66,13 @@ def space(bag: Bag, rooms: Rooms, kind: int) -> int:
     """
     least: int | None = None
     for kinds, capacity in _claims(rooms, len(bag)):
-        left = capacity
+        space_left = capacity
         for member in kinds:
-            left -= bag[member]
-        if left < 0:
+            space_left -= bag[member]
+        if space_left < 0:
             return 0
-        if kind in kinds and (least is None or left < least):
-            least = left
+        if kind in kinds and (least is None or space_left < least):
+            least = space_left
     return least or 0
 
 
@@ -97,29 +97,29 @@ def _mixes(number: int, kinds: tuple[int, ...], bag: Bag) -> Iterator[Bag]:
     """Yield the mixes of kinds that are in the bag, without dead ends."""
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"got tokens of {len(kinds)} kinds to mix, want at most {MOST_KINDS}")
-    left = [0]
+    available = [0]
     for kind in reversed(kinds):
-        left.append(left[-1] + bag[kind])
-    left.reverse()
-    if not 0 <= number <= left[0]:
+        available.append(available[-1] + bag[kind])
+    available.reverse()
+    if not 0 <= number <= available[0]:
         return
-    open_ways: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())]
-    count_found = 0
-    while open_ways:
-        place, rest, counts = open_ways.pop()
+    partial: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())]
+    number_found = 0
+    while partial:
+        place, rest, counts = partial.pop()
         if place == len(kinds):
             mix = [0] * len(bag)
             for kind, count in zip(kinds, counts, strict=True):
                 mix[kind] = count
-            count_found += 1
-            if count_found * len(bag) > MOST_MIXED:
+            number_found += 1
+            if number_found * len(bag) > MOST_MIXED:
                 raise ValueError("there are too many mixes")
             yield tuple(mix)
             continue
-        most, least = min(rest, bag[kinds[place]]), max(0, rest - left[place + 1])
+        most, least = min(rest, bag[kinds[place]]), max(0, rest - available[place + 1])
         if most - least > MOST_MIXED:
             raise ValueError("there are too many mixes")
-        open_ways.extend((place + 1, rest - count, (*counts, count)) for count in range(most, least - 1, -1))
+        partial.extend((place + 1, rest - count, (*counts, count)) for count in range(most, least - 1, -1))
 
 
 @lru_cache(maxsize=256)

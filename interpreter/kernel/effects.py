@@ -250,17 +250,17 @@ class Effects:
             if amount:
                 self._put_at_once(state, site, (source, cells[source] - amount), (target, cells[target] + amount))
             return
-        left = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
-        more = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
+        remaining = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
+        increased = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
         if min(amount, default=0) < 0:
             raise Refused("an amount below 0 cannot be moved")
-        if min(left, default=0) < 0 and source not in self.unlimited:
+        if min(remaining, default=0) < 0 and source not in self.unlimited:
             raise Refused(f"{self.names(source)} holds less than that")
         track = self.tracks.get(target)
-        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
+        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(increased)):
             raise Refused(f"{self.names(target)} has no space for that")
         if any(amount):
-            self._put_at_once(state, site, (source, left), (target, more))
+            self._put_at_once(state, site, (source, remaining), (target, increased))
 
     def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
         if amount < 0:

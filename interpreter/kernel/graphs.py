@@ -146,30 +146,30 @@ class Graph:
         if not isinstance(lengths, tuple):
             _check_lengths(lengths)
             return self._search(starts, within, lengths)
-        known = self._memory.within(within, lengths)
-        return known.answers.get(starts) or self._answer(known, starts, within, lengths)
+        entry = self._memory.within(within, lengths)
+        return entry.answers.get(starts) or self._answer(entry, starts, within, lengths)
 
     def _answer(
-        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+        self, entry: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
         """Compute and cache distances."""
-        if len(known.answers) >= _MOST_KEPT:
-            known.answers.clear()
-        answer = known.answers[starts] = self._distances(known, starts, within, lengths)
+        if len(entry.answers) >= _MOST_KEPT:
+            entry.answers.clear()
+        answer = entry.answers[starts] = self._distances(entry, starts, within, lengths)
         return answer
 
     def _distances(
-        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+        self, entry: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
         """Combine the trees of the starts if all were queried before; otherwise search once."""
-        if not known.asked.issuperset(starts):
-            known.asked.update(starts)
+        if not entry.asked.issuperset(starts):
+            entry.asked.update(starts)
             return self._search(starts, within, lengths)
         distances: list[int | None] = [None] * self.node_count
         for start in starts:
-            if start not in known.trees:
-                known.trees[start] = self._trees_from(start, within, lengths)
-            _come_nearer(distances, known.trees[start])
+            if start not in entry.trees:
+                entry.trees[start] = self._trees_from(start, within, lengths)
+            _come_nearer(distances, entry.trees[start])
         return tuple(distances)
 
     def asked(

@@ -176,21 +176,21 @@ def _option(decision: Decision, word: str, names: Names) -> OptionSite:
     if len(matches) == 1:
         return options[matches[0]]
     known = ", ".join(f"`{name}`" for name in (matches or options))
-    near = did_you_mean(word, options, names.language)
-    raise ValueError(names.frame("typed.none_of", word=word, known=known, near=near))
+    hint = did_you_mean(word, options, names.language)
+    raise ValueError(names.frame("typed.none_of", word=word, known=known, near=hint))
 
 
-def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Json], names: Names) -> tuple[str, str]:
+def _assigned(word: str, choices: dict[str, Choice], chosen: dict[str, Json], names: Names) -> tuple[str, str]:
     """Return the choice that a typed word belongs to, and its text."""
     name, equals, value = word.partition("=")
     if equals:
         if name not in choices:
-            near = did_you_mean(name, choices, names.language)
-            raise ValueError(names.frame("typed.takes_no", option=given["do"], name=name, near=near))
+            hint = did_you_mean(name, choices, names.language)
+            raise ValueError(names.frame("typed.takes_no", option=chosen["do"], name=name, near=hint))
         return name, value
-    free = next((name for name in choices if name not in given), None)
+    free = next((name for name in choices if name not in chosen), None)
     if free is None:
-        raise ValueError(names.frame("typed.one_more", option=given["do"], values=len(choices), word=word))
+        raise ValueError(names.frame("typed.one_more", option=chosen["do"], values=len(choices), word=word))
     return free, word
 
 

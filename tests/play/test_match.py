@@ -125,7 +125,7 @@ def _edited(text: str, place: int, /, **changes: object) -> str:
     ("number", "changes", "message"),
     [
         (2, {"number": 9}, "`pull` is refused"),
-        (3, {"by": 7}, "of seat 7"),
+        (3, {"by": 7}, "seat 7 decides"),
         (4, {"decision": "drew"}, "in the saved game seat 0 decides `drew`"),
         (10, {"digest": "0"}, "the state after it differs from the saved game"),
     ],
@@ -144,7 +144,7 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
     last = len(text.splitlines()) - 1
     with pytest.raises(Difference, match="the places are"):
         play_again(pebbles, read_kept(_edited(text, last, places=[2, 2])))
-    with pytest.raises(Difference, match="the last state is another"):
+    with pytest.raises(Difference, match="the last state differs from the saved game"):
         play_again(pebbles, read_kept(_edited(text, last, digest="0")))
     shorter = "\n".join(line for place, line in enumerate(text.splitlines()) if place != last - 1)
     with pytest.raises(Difference, match="ends after it; this one goes on"):
@@ -153,7 +153,7 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"log": 1}', '{"log": 99, "ruleset": "x"}'])
 def test_other_files_are_no_kept_games(text: str) -> None:
-    with pytest.raises(ValueError, match="kept game"):
+    with pytest.raises(ValueError, match="saved game"):
         read_kept(text)
 
 
