@@ -1,6 +1,7 @@
-"""Regelwerk: a rulebook as data, and one interpreter that plays, explains and measures any valid combination.
+"""Regelwerk: rulebooks as data, and one interpreter that plays, explains and measures any valid combination.
 
-``load("some-ruleset").new_game(players=4, seed=7)`` is a game at its first decision; ``game.apply`` takes a choice.
+``load("some-ruleset").new_game(players=4, seed=7)`` returns a game at its first decision; ``game.apply`` makes a
+choice.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """The public names, each imported when it is first asked for: `import interpreter` stays quick."""
+    """Import a public name on first access, so that `import interpreter` stays fast."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -45,7 +46,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Register ``%load_ext interpreter``: notebooks show games and rulesets with their boards."""
+    """Register ``%load_ext interpreter``, which displays games and rulesets in notebooks with their boards."""
     from interpreter.pages.notebook import register
 
     register(shell)

@@ -1,4 +1,5 @@
-"""The table of codes: each has one meaning, one page in ``docs/errors`` and at least one case in ``tests/bad``."""
+"""Table of diagnostic codes: each has one meaning, one page in ``docs/errors`` and at least one case in
+``tests/bad``."""
 
 from __future__ import annotations
 

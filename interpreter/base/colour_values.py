@@ -1,4 +1,4 @@
-"""Words that name a colour, as they look in print."""
+"""Print colours of words that name a colour."""
 
 from __future__ import annotations
 

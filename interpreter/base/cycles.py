@@ -1,4 +1,5 @@
-"""Python's search for cycles of objects, which costs more than it finds where what is made has none, or stays."""
+"""Control of Python's garbage collector for reference cycles, which costs time and finds nothing in long-lived or
+acyclic objects."""
 
 from __future__ import annotations
 
@@ -10,20 +11,20 @@ __all__ = ["no_search", "search_rarely"]
 
 
 def search_rarely() -> None:
-    """From now on Python looks for cycles when many objects have been made: rulesets are large, and stay."""
+    """Run the collector only after many allocations: rulesets are large and stay in memory."""
     gc.set_threshold(50_000, 20, 10)
 
 
 @contextmanager
 def no_search() -> Iterator[None]:
-    """Inside, nobody looks for cycles: trees that are built stay, and states and logs have none."""
-    on = gc.isenabled()
+    """Disable the collector inside the context: trees that are built stay in memory, states and logs have no cycles."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if on:
-            if not gc.get_freeze_count():  # what was built is old at once: else all of it is searched now
+        if was_enabled:
+            if not gc.get_freeze_count():  # move new objects to the oldest generation
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

@@ -1,6 +1,6 @@
-"""Diagnostics are values: what is wrong, where, and what would mend it.
+"""Diagnostics as values: what is wrong, where, and how to fix it.
 
-Functions named ``check_...`` return lists of them and loading goes on as far as it can. A :class:`RulesetError`
+Functions named ``check_...`` return lists of them, and loading continues as far as it can. A :class:`RulesetError`
 carries the whole list out of the package.
 """
 
@@ -21,7 +21,7 @@ _LONG = re.compile(r"`([^`]{60})[^`]+`")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A second place, with what it has to do with the first."""
+    """A second position and how it relates to the first."""
 
     message: str
     span: Span | None = None
@@ -29,9 +29,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One fact about a file that its author should know.
+    """A problem in a file, reported to its author.
 
-    ``code`` names a page of ``docs/errors``; ``help`` says a remedy, where one is known.
+    ``code`` names a page of ``docs/errors``; ``help`` is a remedy, if one is known.
     """
 
     code: str
@@ -47,7 +47,7 @@ class Diagnostic:
 
 
 class RulesetError(Exception):
-    """A ruleset cannot be used. ``diagnostics`` has every reason that was found."""
+    """Raised for a ruleset that cannot be used; ``diagnostics`` has all reasons found."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = unique(diagnostics)
@@ -55,7 +55,7 @@ class RulesetError(Exception):
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each diagnostic once, by file and place."""
+    """Remove duplicates and sort by file and position."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for d in diagnostics:
         where = (d.span.file.name, d.span.start) if d.span else ("", 0)
@@ -64,7 +64,7 @@ def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """The text that an author reads: place, code, message, the line with a caret, notes and help."""
+    """Format a diagnostic for authors: position, code, message, source line with a caret, notes and help."""
     where = f"{diagnostic.span}: " if diagnostic.span else ""
     lines = [f"{where}{diagnostic.code} {diagnostic.message}"]
     if diagnostic.span:
@@ -81,12 +81,12 @@ _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 def readable(text: str) -> str:
-    """The text without what would steer a terminal; lines stay."""
+    """Replace control characters, which could manipulate a terminal; line breaks stay."""
     return _CONTROLS.sub("�", text)
 
 
 def excerpt(span: Span) -> list[str]:
-    """The line of a span with carets under it; long lines are cut around the place."""
+    """Return the line of a span with carets under it; a long line is cut around the span."""
     text = span.file.line(span.line).replace("\t", " ")
     if not text.strip():
         return []
@@ -102,7 +102,7 @@ def excerpt(span: Span) -> list[str]:
 
 
 def to_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """The same fact for programs: lines and columns from 1, counted in characters."""
+    """Convert a diagnostic to JSON data: lines and columns from 1, counted in characters."""
 
     def place(span: Span | None) -> dict[str, object] | None:
         if span is None:

@@ -1,6 +1,7 @@
-"""The program's own words around a game: headers, results, prompts, refusals. A language is a file in ``texts``.
+"""Localised messages of the program around a game: headers, results, prompts, refusals. Each language is a file in
+``texts``.
 
-What a game says of itself stands in its ruleset; what the checker and ``--help`` say is English.
+Words of a game come from its ruleset; the checker and ``--help`` are in English.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ _BRACES = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
 
 @cache
 def _texts(language: str) -> dict[str, str]:
-    """The texts of a language; none where the program has no file for it."""
+    """Return the messages of a language; empty if there is no file for it."""
     path = _FOLDER / f"{language}.json"
     texts: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return texts
 
 
 def frame(language: str, name: str, /, **values: object) -> str:
-    """A text by its name, with values in its braces; in English where the language lacks it.
+    """Format a message by name; fall back to English if the language lacks it.
 
-    ``{n|player|players}`` is a number and the word behind it, as in a ruleset's ``says``.
+    ``{n|player|players}`` formats a number with the singular or plural, as in a ruleset's ``says``.
     """
 
     def filled(match: re.Match[str]) -> str:
@@ -40,6 +41,6 @@ def frame(language: str, name: str, /, **values: object) -> str:
 
 
 def listed_in(language: str, items: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join items as ``a``, ``a and b``, ``a, b and c``."""
     *first, last = items
     return frame(language, "and", first=", ".join(first), last=last) if first else last

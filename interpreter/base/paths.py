@@ -1,4 +1,4 @@
-"""Locations of rulesets and schemas: in the package or a checkout, in the folders of ``REGELWERK_PATH``, in other
+"""Locations of rulesets and schemas: the package or a checkout, the folders of ``REGELWERK_PATH``, and other
 packages."""
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from interpreter.base.frozen import dataclass
 __all__ = ["Root", "ruleset_roots", "schema_folder", "sources"]
 
 GROUP = "regelwerk.rulesets"
-"""The entry points by which a package tells where its rulesets lie."""
+"""Entry-point group by which packages announce their ruleset folders."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder of rulesets: one folder a family. ``origin`` says who named it, for a reader."""
+    """A folder of rulesets, with a subfolder for each family. ``origin`` says where the folder comes from, for
+    users."""
 
     path: Path
     origin: str
 
 
 def _shipped(name: str) -> Path:
-    """A data folder: inside the installed package, or beside it in a checkout."""
+    """Return a data folder inside the installed package, or beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
 
@@ -37,12 +38,12 @@ def schema_folder() -> Path:
 
 
 def ruleset_roots() -> list[Path]:
-    """All folders of rulesets, those of ``REGELWERK_PATH`` first, the shipped one last."""
+    """Return all ruleset folders, those of ``REGELWERK_PATH`` first, the shipped one last."""
     return [root.path for root in sources()]
 
 
 def sources() -> list[Root]:
-    """All folders of rulesets with who named them. A folder need not be there."""
+    """Return all ruleset folders with their origin. A folder need not exist."""
     named = [part for part in os.environ.get("REGELWERK_PATH", "").split(os.pathsep) if part]
     own = [Root(Path(part), part) for part in named]
     return [*own, *_packaged(tuple(sys.path)), Root(_shipped("rulesets"), "shipped")]
@@ -50,25 +51,27 @@ def sources() -> list[Root]:
 
 @cache
 def _packaged(path: tuple[str, ...]) -> tuple[Root, ...]:
-    """Folders that installed packages name: ``alps = "alpine_boards:rulesets"`` is the folder `rulesets` in that one.
+    """Return the folders announced by installed packages: ``alps = "alpine_boards:rulesets"`` is the folder `rulesets`
+    there.
 
-    No such package is imported: that a package is installed is no reason to run it.
+    No such package is imported, because installing a package is no consent to run it.
     """
-    if not any(map(_names_some, path)):
+    if not any(map(_announces_rulesets, path)):
         return ()
     from importlib.metadata import entry_points
 
-    found = []
+    roots = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         package, *inner = [part for part in point.value.replace(":", ".").split(".") if part]
         folder = _folder_of(package)
         if folder is not None:
-            found.append(Root(folder.joinpath(*inner), f"package {point.dist.name if point.dist else point.name}"))
-    return tuple(dict.fromkeys(found))
+            roots.append(Root(folder.joinpath(*inner), f"package {point.dist.name if point.dist else point.name}"))
+    return tuple(dict.fromkeys(roots))
 
 
-def _names_some(place: str) -> bool:
-    """Return whether a package in a folder of packages names rulesets: quickly, for every command has to know."""
+def _announces_rulesets(place: str) -> bool:
+    """Return whether a package in a packages folder announces rulesets. This must be fast, because every command
+    needs it."""
     for file in iglob(os.path.join(escape(place or "."), "*.*-info", "entry_points.txt")):
         with open(file, encoding="utf-8", errors="replace") as text:
             if f"[{GROUP}]" in text.read():

@@ -1,4 +1,4 @@
-"""Types of plain data: the values of a game, and what is written as JSON."""
+"""Types of plain data: values of a game, and JSON data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 __all__ = ["Json", "Value"]
 
 Value = Any
-"""A value of a game: a number, a truth, none, a printed text, or a tuple of values. The checker of rules knows which it
-is in each place; mypy does not."""
+"""A value of a game: a number, a boolean, none, a printed text, or a tuple of values. The rule checker knows the
+type in each place; mypy does not."""
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-"""Data as people and other programs write it, with names in place of numbers."""
+"""Data for people and other programs, with names instead of numbers."""

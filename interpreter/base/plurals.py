@@ -1,4 +1,4 @@
-"""Numbers of things in messages, and what a ruleset is played with."""
+"""Formatting of counts and of overlay lists in messages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["counted", "stacked"]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """``1 value``, ``2,000 values``; what is not made with an ``s`` is given as ``many``."""
+    """Format a count with its noun: ``1 value``, ``2,000 values``. Pass ``many`` for plurals without ``s``."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def stacked(overlays: Iterable[str], language: str = "en") -> Iterator[str]:
-    """Overlays as they are asked for: a minus stands before what is left out, a plus before what is allowed."""
+    """Format requested overlays: a leading minus means left out, a plus means allowed."""
     for overlay in overlays:
         word = {"-": "without", "+": "allowing"}.get(overlay[:1], "with")
         yield frame(language, word, overlay=overlay if word == "with" else overlay[1:])

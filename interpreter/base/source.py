@@ -1,4 +1,4 @@
-"""Places in files: a :class:`SourceFile` holds a text, a :class:`Span` marks a piece of it."""
+"""Source positions: a :class:`SourceFile` holds a text, a :class:`Span` marks a part of it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ __all__ = ["NOWHERE", "SourceFile", "Span"]
 
 @dataclass(frozen=True, slots=False)
 class SourceFile:
-    """A file's name, as the author knows it, and its whole text."""
+    """A file's name, as the author knows it, and its text."""
 
     name: str
     text: str = field(repr=False)
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset of the first character of each line."""
+        """Offset of the first character of each line."""
         starts = [0]
         starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
         return starts
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1 and counted in characters, of an offset."""
+        """Return the line and column of an offset, both from 1 and counted in characters."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line (from 1), without its line break."""
+        """Return the text of a line (from 1), without its line break."""
         if not 1 <= number <= len(self.line_starts):
             return ""
         start = self.line_starts[number - 1]
@@ -41,7 +41,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a file, from offset ``start`` up to but not including ``end``."""
+    """A part of a file, from offset ``start`` up to but not including ``end``."""
 
     file: SourceFile = field(repr=False)
     start: int
@@ -60,7 +60,7 @@ class Span:
         return self.file.text[self.start : self.end]
 
     def to(self, other: Span) -> Span:
-        """The span from the start of this one to the end of ``other``."""
+        """Return the span from the start of this one to the end of ``other``."""
         return Span(self.file, self.start, max(self.end, other.end))
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""Bytes that are kept between runs, in a folder that only this user can write to.
+"""Store of cached bytes between runs, in a folder that only this user can write to.
 
-What is kept was worked out from other files and can be worked out again. So nothing here fails: what cannot be read,
-or must not be, is not there, and what cannot be written is not kept. What is read may be trusted with the running of
-code as far as the folder is trusted: nothing comes back that others could have written, nor what was damaged since.
+All content can be recomputed from other files, so nothing here fails: an entry that cannot or must not be read counts
+as missing, and one that cannot be written is dropped. Data may be unpickled as far as the folder is trusted: entries
+that others could have written, or that were damaged, are never returned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_ENTRIES = 4096
 MOST_BYTES = 32 * 1024 * 1024
 MOST_IN_ALL = 512 * 1024 * 1024
 SOME = 32
-"""A process counts what is there when it has added one part of so many of what is kept at most."""
+"""A process trims the store when it has added more than one ``SOME``-th of the maximum."""
 _MAGIC = b"regelwerk 1\n"
 _SIZE = 32
 _SUFFIX, _UNFINISHED = ".kept", ".part"
@@ -28,11 +28,11 @@ _A_MINUTE = 60
 _A_DAY = 24 * 60 * _A_MINUTE
 
 _put: dict[Path, tuple[int, int]] = {}
-"""By folder the entries, and their bytes, that this process has added since it last counted what is there."""
+"""Entries and bytes that this process has added since the last trim, by folder."""
 
 
 def store() -> Store | None:
-    """The folder that ``REGELWERK_CACHE`` names, else one in the user's folder of caches; nothing where it is off."""
+    """Return the store in the folder ``REGELWERK_CACHE``, or in the user's cache folder; None if it is off."""
     named = os.environ.get("REGELWERK_CACHE")
     if named is not None:
         return None if named.strip().lower() in ("", "off") else Store(Path(named))
@@ -40,12 +40,12 @@ def store() -> Store | None:
 
     try:
         return Store(user_cache_path("regelwerk", appauthor=False))
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # no home folder
         return None
 
 
 def digest_of(*parts: bytes | str) -> bytes:
-    """One digest of several parts; where one ends and the next begins matters."""
+    """Return a hash of several parts, including their boundaries."""
     digest = blake2b(digest_size=_SIZE)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -55,35 +55,35 @@ def digest_of(*parts: bytes | str) -> bytes:
 
 
 class Store:
-    """Entries by key, a file each: magic, key, digest of the data, data."""
+    """Entries by key, one file each: magic, key, digest of the data, data."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def has(self, key: bytes) -> bool:
-        """Return whether there is a file for a key; what it is worth is seen when it is read."""
+        """Return whether there is a file for a key. It is validated only when read."""
         return self._path(key).exists()
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the entry stored under a key, if it is complete and trusted."""
+        """Return the entry stored under a key if it is complete and trusted, else None."""
         if not self._is_safe():
             return None
         try:
-            found = _read(self._path(key))
+            content = _read(self._path(key))
         except OSError:
             return None
         head = _MAGIC + key
-        if found is None or not found.startswith(head):
+        if content is None or not content.startswith(head):
             return None
-        data = found[len(head) + _SIZE :]
-        return data if found[len(head) : len(head) + _SIZE] == digest_of(data) else None
+        data = content[len(head) + _SIZE :]
+        return data if content[len(head) : len(head) + _SIZE] == digest_of(data) else None
 
     def put(self, key: bytes, data: bytes) -> None:
-        """Keeps data under a key, in place of what was there; whoever reads meanwhile sees the one or the other."""
+        """Store data under a key, atomically replacing any old entry."""
         self.put_all({key: data})
 
     def put_all(self, entries: Mapping[bytes, bytes]) -> None:
-        """Keeps data under several keys."""
+        """Store several entries."""
         fitting = {key: data for key, data in entries.items() if len(data) <= MOST_BYTES}
         if not fitting or not self._make():
             return
@@ -106,7 +106,7 @@ class Store:
         return self.folder / f"{key.hex()}{_SUFFIX}"
 
     def _make(self) -> bool:
-        """Return whether there is a folder to write to, made now where there was none."""
+        """Create the folder if needed; return whether it can be used."""
         try:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             self.folder.mkdir(mode=0o700)
@@ -117,15 +117,15 @@ class Store:
         return self._is_safe()
 
     def _is_safe(self) -> bool:
-        """Return whether the folder is a real one of this user, and others cannot put files there."""
+        """Return whether the folder is a real one that belongs to this user and that others cannot write to."""
         try:
-            about = os.lstat(self.folder)
+            status = os.lstat(self.folder)
         except (OSError, ValueError):
             return False
-        return stat.S_ISDIR(about.st_mode) and _is_own(about)
+        return stat.S_ISDIR(status.st_mode) and _is_own(status)
 
     def _trim_at_times(self, number: int, size: int) -> None:
-        """Trims at the first entries of a process, and then whenever it has added a part of what is kept at most."""
+        """Trim at the first write of a process, and then whenever it has added a fraction of the maximum."""
         before = _put.get(self.folder)
         added = (0, 0) if before is None else (before[0] + number, before[1] + size)
         if before is None or added[0] > MOST_ENTRIES // SOME or added[1] > MOST_IN_ALL // SOME:
@@ -134,10 +134,10 @@ class Store:
         _put[self.folder] = added
 
     def _trim(self) -> None:
-        """Drops the entries that are oldest, and what was left unfinished a day ago."""
+        """Delete the oldest entries beyond the maximum, and unfinished files older than a day."""
         try:
             with os.scandir(self.folder) as listed:
-                found = [
+                files = [
                     (entry.stat(follow_symlinks=False), entry.name)
                     for entry in listed
                     if entry.name.endswith((_SUFFIX, _UNFINISHED))
@@ -145,8 +145,8 @@ class Store:
         except OSError:
             return
         total = 0
-        ages = sorted(((about.st_mtime, name, about.st_size) for about, name in found), reverse=True)
-        for number, (_, name, size) in enumerate(each for each in ages if each[1].endswith(_SUFFIX)):
+        ages = sorted(((status.st_mtime, name, status.st_size) for status, name in files), reverse=True)
+        for number, (_, name, size) in enumerate(file for file in ages if file[1].endswith(_SUFFIX)):
             total += size
             if number >= MOST_ENTRIES or total > MOST_IN_ALL:
                 _remove(self.folder / name)
@@ -155,25 +155,25 @@ class Store:
                 _remove(self.folder / name)
 
 
-def _is_own(about: os.stat_result) -> bool:
-    """Return whether something belongs to this user and nobody else may write to it."""
+def _is_own(status: os.stat_result) -> bool:
+    """Return whether a file belongs to this user and nobody else may write to it."""
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps others out of a user's folders by other means
-    return about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _read(path: Path) -> bytes | None:
-    """A regular file of this user's. It is looked at when it is open already, so that it cannot be exchanged."""
+    """Read a regular file of this user, or return None. It is checked after opening, so that it cannot be swapped."""
     if not hasattr(os, "O_NOFOLLOW") and path.is_symlink():
         return None
     flags = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     descriptor = os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in flags))
     with open(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or not _is_own(about) or about.st_size > MOST_BYTES + 1024:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or not _is_own(status) or status.st_size > MOST_BYTES + 1024:
             return None
-        if about.st_mtime < time.time() - _A_MINUTE:  # not each time: many are read one after another
-            os.utime(path)  # it is of use: others are dropped before it
+        if status.st_mtime < time.time() - _A_MINUTE:  # not on every read, for speed
+            os.utime(path)  # mark as recently used, so that it is trimmed last
         return file.read()
 
 

@@ -1,4 +1,4 @@
-"""The nearest valid name to one that was misspelt."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ MOST_NAMED = 4
 
 
 def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
-    """``; did you mean `x`?`` for the nearest known name, or nothing where none is near."""
+    """Return ``; did you mean `x`?`` with the most similar known name, or an empty text."""
     from difflib import get_close_matches
 
     name, names = name[:MOST_LETTERS], sorted(set(known))
-    if len(names) > MOST_COMPARED:  # to compare is slow: of many, those that begin alike and are about as long
-        alike = (each for each in names if each[:1] == name[:1] and abs(len(each) - len(name)) <= 2)
+    if len(names) > MOST_COMPARED:  # comparing is slow: prefilter by first letter and length
+        alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))
     near = get_close_matches(name, names, n=1, cutoff=0.6)
     return frame(language, "near", name=near[0]) if near else ""
 
 
 def did_you_mean_id(id: str, known: Iterable[str]) -> str:
-    """The same for ids, which are words with `-` between them: those that have all its words, if there are any."""
+    """Suggest ids, which are words separated by `-`: those that contain all words of the given one, else the most
+    similar."""
     folder, _, name = id[:MOST_LETTERS].rpartition("/")
     words, ids = set(name.split("-")), sorted(set(known))
-    parted = ((each, each.rpartition("/")) for each in ids)
-    fuller = [each for each, (within, _, last) in parted if within == folder and words <= set(last.split("-"))]
+    parted = ((known_id, known_id.rpartition("/")) for known_id in ids)
+    fuller = [known_id for known_id, (within, _, last) in parted if within == folder and words <= set(last.split("-"))]
     if not fuller:
         return did_you_mean(id, ids)
-    fuller.sort(key=lambda each: not each.startswith(id))
-    *first, last = (f"`{each}`" for each in fuller[:MOST_NAMED])
+    fuller.sort(key=lambda known_id: not known_id.startswith(id))
+    *first, last = (f"`{known_id}`" for known_id in fuller[:MOST_NAMED])
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"

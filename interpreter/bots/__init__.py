@@ -1,1 +1,1 @@
-"""Automatic players: each chooses among the legal options by the game as it stands and a chance of its own."""
+"""Bots: each chooses among the legal options, with random numbers of its own."""

@@ -1,7 +1,7 @@
-"""Bots that are programs of their own, in any language: ``cmd:./mybot``.
+"""Programs as bots, in any language: ``cmd:./mybot``.
 
-Such a program reads lines of JSON from stdin and answers on stdout; ``docs/bots.md`` has the messages. It is told what
-its seat may see, and nothing else.
+Such a program reads lines of JSON from stdin and answers on stdout; ``docs/bots.md`` describes the messages. It gets
+only what its seat may see.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["CommandBot"]
 
 PROTOCOL = 1
 SECONDS = 10.0
-"""So long a program may take for an answer, if nothing else is said."""
+"""Default time limit for an answer, in seconds."""
 ENDING = 1.0
-"""So long it may take to end by itself."""
+"""Seconds that a program has to exit by itself."""
 WANTS = ("view", "log")
 _LIMIT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)s:(.+)", re.DOTALL)
 
 
 class _Program:
-    """A program that runs, and the lines that it writes."""
+    """A running program and its output lines."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.process = subprocess.Popen(
@@ -45,9 +45,10 @@ class _Program:
         Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
 
     def ask(self, line: str, seconds: float) -> str | None:
-        """The next line after it was told something; none where it has ended. :class:`Empty` after so many seconds."""
+        """Send a line and return the next line of output, or None if the program has ended. Raises :class:`Empty` on
+        timeout."""
         assert self.process.stdin is not None
-        with suppress(OSError):  # it may have ended, and have said something before
+        with suppress(OSError):  # it may have ended after a last answer
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
         return self.lines.get(timeout=seconds)
@@ -60,7 +61,7 @@ def _read(stream: IO[str], lines: Queue[str | None]) -> None:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """The program ends, by itself or by force."""
+    """Stop the program, by force if it does not exit."""
     if process.stdin is not None and not process.stdin.closed:
         with suppress(OSError):
             process.stdin.close()
@@ -72,7 +73,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 class CommandBot:
-    """A program chooses. It is begun with the first choice, and is told of each new game."""
+    """A bot that runs a program. It starts at the first choice and announces each new game."""
 
     def __init__(self, spec: str) -> None:
         self.name = spec
@@ -92,7 +93,7 @@ class CommandBot:
         self._made = 0
 
     def __getstate__(self) -> dict[str, Json]:
-        """A copy begins a program of its own."""
+        """Drop the program: a copy starts its own."""
         return {**vars(self), "_program": None, "_origin": None}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
@@ -100,11 +101,11 @@ class CommandBot:
         listed = list(options)
         if self._program is None:
             self._hello(game, seat)
-        made = len(game.choices)
-        if game.origin is not self._origin or made < self._made:
+        choices_made = len(game.choices)
+        if game.origin is not self._origin or choices_made < self._made:
             self._origin, self._told = game.origin, 0
             self._ask("begin", {"seat": seat, "players": game.origin["players"]})
-        self._made = made
+        self._made = choices_made
         params: dict[str, Json] = {
             "seat": seat,
             "decision": decision.name,
@@ -138,12 +139,12 @@ class CommandBot:
         ruleset = game.ruleset
         about = {"protocol": PROTOCOL, "ruleset": ruleset.id, "title": ruleset.title, "seat": seat}
         wants = self._ask("hello", about).get("wants", ["view"])
-        if not isinstance(wants, list) or any(each not in WANTS for each in wants):
+        if not isinstance(wants, list) or any(want not in WANTS for want in wants):
             raise self._failed(f"wants {json.dumps(wants)[:60]}, there are {json.dumps(WANTS)}")
         self._wants = frozenset(wants)
 
     def _ask(self, method: str, params: Mapping[str, object]) -> dict[str, Json]:
-        """What the program answers."""
+        """Send a request and return its result. Raises :class:`BotFailed`."""
         assert self._program is not None
         self._number += 1
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
@@ -164,8 +165,8 @@ class CommandBot:
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
 
-    def _failed(self, what: str) -> BotFailed:
+    def _failed(self, reason: str) -> BotFailed:
         if self._program is not None:
             self._program.process.kill()
             self._program = None
-        return BotFailed(f"the bot `{self.name}` {what}")
+        return BotFailed(f"the bot `{self.name}` {reason}")

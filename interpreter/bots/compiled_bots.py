@@ -1,4 +1,4 @@
-"""Bots by which a module can play on its own."""
+"""Bots that a module can play on its own."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ __all__ = ["announce", "wanted", "whole_for"]
 
 
 def wanted(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
-    """Return what a module must contain to play as a bot; none if it cannot."""
+    """Return what a module must contain to play as a bot, or None if it cannot."""
     if type(bot) is RandomBot:
         return None, None
     return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
 def whole_for(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
-    """Return a playout runner for these bots in a machine's module, and their numbers there; none if it cannot play
-    them, or not yet."""
-    found = [wanted(ruleset, bot) for bot in bots]
-    known = [each for each in found if each is not None]
-    return machine.whole(known) if len(known) == len(found) else None
+    """Return a playout runner for these bots in a machine's module, and their numbers there; None if the module
+    cannot play them, or not yet."""
+    needs = [need for bot in bots if (need := wanted(ruleset, bot)) is not None]
+    return machine.whole(needs) if len(needs) == len(bots) else None
 
 
 def announce(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> None:
-    """Tell a machine whose policies will choose: it makes one module for all of them, not one more for each."""
+    """Tell a machine in advance which policies will choose, so that it compiles one module for all of them."""
     policies = [bot.followed(ruleset) for bot in bots if type(bot) is PolicyBot]
     if policies:
         machine.whole(policies)

@@ -1,8 +1,8 @@
-"""Hidden things that a policy reads: what its seat may not see, directly or through the rules that it calls.
+"""Hidden reads of policies: hidden information that a policy reads, directly or through rules.
 
-In goes a policy with the name of a decision, out comes a test of a game. What a policy can read is told by its text, so
-one that reads nothing hidden costs nothing; only where a card lies that a value names is looked up in the game. How
-many cards lie in a hidden zone, or items in a hidden list, is no secret.
+A policy and the name of a decision go in, a test of games comes out. Most of the analysis is static, so a policy that
+reads nothing hidden costs nothing at run time; only the positions of cards named by values are looked up in the game.
+The sizes of hidden zones and lists are public.
 """
 
 from __future__ import annotations
@@ -20,23 +20,26 @@ from interpreter.language.walk import descendants
 __all__ = ["Peeks", "peeks_of"]
 
 Mine = frozenset[int]
-"""The locals that are the seat that decides."""
+"""Locals that hold the seat that decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peeks:
-    """Hidden information that a policy reads for a decision: something ``always`` hidden, or groups of cells that are
-    hidden where the cards that they name, or that carry them, lie hidden."""
+    """Hidden information that a policy reads for a decision.
+
+    ``always`` means that some is hidden in any state. ``groups`` are cells that are hidden if the cards that they name,
+    or that carry them, are.
+    """
 
     always: bool
     groups: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Return whether anything of it can be hidden."""
+        """Return whether anything can be hidden."""
         return self.always or bool(self.groups)
 
     def at(self, game: Game, seat: int) -> bool:
-        """Return whether the policy reads what the seat may not see, as the game stands."""
+        """Return whether the policy reads something that the seat may not see in the current state."""
         return self.always or any(self._hidden(game, seat))
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
@@ -55,12 +58,12 @@ class Peeks:
 
 
 def peeks_of(model: Model, policy: Policy, decision: str) -> Peeks:
-    """Return the hidden information that a policy reads to make a decision. In its texts the first local is the seat
+    """Return the hidden information that a policy reads to make a decision. The first local of its texts is the seat
     that decides."""
-    found = _Peeks(model, policy)
+    reader = _Peeks(model, policy)
     for preferences in policy.decisions.get(decision, ()):
-        found.read((preferences.when, preferences.lines), frozenset({0}))
-    return Peeks(found.always, tuple(sorted(found.groups)))
+        reader.read((preferences.when, preferences.lines), frozenset({0}))
+    return Peeks(reader.always, tuple(sorted(reader.groups)))
 
 
 class _Peeks:
@@ -73,7 +76,7 @@ class _Peeks:
         self._known: set[tuple[str, Mine]] = set()
 
     def read(self, tree: object, mine: Mine) -> None:
-        """Goes through a text in which some locals are the seat that decides."""
+        """Analyse a text; ``mine`` are the locals that hold the seat that decides."""
         changed = {node.index for node in descendants(tree) if isinstance(node, core.SetLocal | core.Picks)}
         mine -= changed
         counted = set()
@@ -92,7 +95,7 @@ class _Peeks:
                     pass
 
     def _rule(self, rule: str, mine: Mine) -> None:
-        """A rule may be answered by any of its layers."""
+        """Analyse all layers of a rule, since any of them may apply."""
         if (rule, mine) not in self._known:
             self._known.add((rule, mine))
             for layer in self.rules.get(rule, ()):

@@ -1,4 +1,4 @@
-"""Interface of automatic players: they see a game at a decision and return a legal option."""
+"""Interface of bots: they see a game at a decision and return a legal option."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from interpreter.kernel.state import Value
 __all__ = ["Bot", "BotFailed", "Code", "Stream"]
 
 Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number at its decision, and its values."""
+"""An option as the machine lists it: the alternative's number and its values."""
 
 
 class BotFailed(Exception):
-    """A bot that is a program of its own gave no legal choice: which one, and why."""
+    """Raised if a program that plays as a bot gives no legal choice."""
 
 
 class Stream(Draws):
-    """Random numbers of one bot: they follow from a seed and a name, and are apart from the chance of the game.
+    """Random numbers of one bot, derived from a seed and a name and independent of the game's own.
 
-    No use of chance in a ruleset can share a stream with a bot: those are single words, and ``name`` here is not.
+    Its streams cannot collide with those of a ruleset: names of chances there are single words, ``name`` here is not.
     """
 
     __slots__ = ()
@@ -33,14 +33,14 @@ class Stream(Draws):
 
 
 class Bot(Protocol):
-    """An automatic player. ``name`` is what it is called in results."""
+    """An automatic player; ``name`` identifies it in results."""
 
     name: str
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        """One of the decision's options."""
+        """Return one of the decision's options."""
         ...
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
-        """One of these options of another seat's decision: the other's policy leaves the end of a tie to this one."""
+        """Break a tie among options of another seat's decision; that seat's policy leaves it to this one."""
         ...

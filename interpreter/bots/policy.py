@@ -1,4 +1,4 @@
-"""A bot that follows a policy: ordered preferences among the legal options, written beside the rules."""
+"""A bot that follows a policy: ordered preferences among the legal options, declared beside the rules."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["PolicyBot"]
 
 MOST_KNOWN = 1_000
-"""At so many decisions it is remembered what the policy reads there."""
+"""Number of decisions in the cache of hidden reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A pattern at one decision. ``pins`` are choices for which the conditions leave a single value."""
+    """A compiled pattern for one decision. ``pins`` are choices for which the conditions leave a single value."""
 
     number: int | None
     pins: dict[int, Evaluate]
@@ -52,7 +52,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """The preferences of one layer, ready to be used at one decision."""
+    """Compiled preferences of one layer for one decision."""
 
     when: Evaluate | None
     size: int
@@ -63,8 +63,8 @@ class _Way:
 class PolicyBot:
     """Follows a policy. ``table`` has the bots of all seats, for lines that leave a tie to another seat.
 
-    Where the policy reads what its seat may not see, it sees a world that is dealt anew, as a search does, unless it
-    plays in such a world already (``in_world``).
+    If the policy reads something that its seat may not see, it decides in a redealt world, as a search does, unless the
+    game is such a world already (``in_world``).
     """
 
     def __init__(self, policy: Policy, table: Sequence[Bot] = (), *, in_world: bool = False) -> None:
@@ -73,14 +73,14 @@ class PolicyBot:
         self.in_world = in_world
         self._peeks: dict[Named, Peeks] = {}
         self._sighted: set[Named] = set()
-        """Decisions at which it reads nothing that can be hidden."""
+        """Decisions at which the policy reads nothing that can be hidden."""
         self._machine: Machine | None = None
         self._module: Compiled | None = None
         self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
-        """The policy, and what says by which cells it may see what its seat may not: what a module asks for."""
+        """Return the policy and its hidden reads, which a module needs."""
         return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
@@ -103,14 +103,14 @@ class PolicyBot:
         return self._slowly(game, decision, random)
 
     def __getstate__(self) -> dict[str, Json]:
-        """A copy, or the bot of another process, finds its module anew."""
+        """Drop cached code: a copy, or the bot in another process, finds its module again."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 
     def _number(self, game: Game) -> int | None:
-        """The number of its policy in the module of a table; none where the module cannot choose by it."""
-        found = game.machine.player(*self.followed(game.ruleset))
+        """Return the number of the policy in the module of a table, or None if the module cannot choose by it."""
+        number = game.machine.player(*self.followed(game.ruleset))
         self._module = game.machine.compiled
-        return found
+        return number
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Return whether the policy reads something here that its seat may not see."""
@@ -126,7 +126,7 @@ class PolicyBot:
         return not self.in_world and peeks.at(game, decision.actor)
 
     def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
-        """Return the choice of the policy in a redealt world, if it is legal here; else the best legal one."""
+        """Return the policy's choice in a redealt world if it is legal here, else its most preferred legal option."""
         world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
         imagined = world.decision
         assert imagined is not None
@@ -135,11 +135,11 @@ class PolicyBot:
         if game.accepts(option):
             return option
         codes = decision.codes[:OPTIONS]
-        found = self._preferred(world, imagined, self._way(world, imagined), codes, random)
-        return decision.option(codes[0] if found is None else found)
+        preferred = self._preferred(world, imagined, self._way(world, imagined), codes, random)
+        return decision.option(codes[0] if preferred is None else preferred)
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
-        """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
+        """Choose in the plain form, for policies or decisions that the module does not cover."""
         way = self._way(game, decision)
         game.machine.meter.refill()
         code = self._preferred(game, decision, way, None, random)
@@ -152,11 +152,12 @@ class PolicyBot:
         return decision.option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
-        """By its own preferences for this decision, without asking on; the first where it has none."""
+        """Choose by its own preferences for this decision, without asking further seats; the first option if it has
+        none."""
         if decision.name not in self.policy.decisions:
             return codes[0]
-        found = self._preferred(game, decision, self._way(game, decision), codes, random)
-        return codes[0] if found is None else found
+        preferred = self._preferred(game, decision, self._way(game, decision), codes, random)
+        return codes[0] if preferred is None else preferred
 
     def _preferred(
         self, game: Game, decision: Decision, way: _Way, codes: Sequence[Code] | None, random: Stream
@@ -164,43 +165,43 @@ class PolicyBot:
         for line in way.lines:
             if line.line.chance is not None and random.below(line.line.chance[1]) >= line.line.chance[0]:
                 continue
-            found = self._by_line(game, decision, line, codes, random)
-            if found is not None:
-                return found
+            preferred = self._by_line(game, decision, line, codes, random)
+            if preferred is not None:
+                return preferred
         return None
 
     def _by_line(
         self, game: Game, decision: Decision, line: _Line, codes: Sequence[Code] | None, random: Stream
     ) -> Code | None:
-        """Return the options that a line of a policy leaves, with its ties broken."""
+        """Return the best option of a line of the policy, with ties broken; None if no option matches."""
         around = [decision.actor, *(value(game.state, decision.env) for _, value in decision.site.context)]
-        left = chain.from_iterable(_passing(game, decision, pattern, around, codes) for pattern in line.patterns)
+        matches = chain.from_iterable(_passing(game, decision, pattern, around, codes) for pattern in line.patterns)
         if line.line.tie == "first":
-            return next((code for _, code in left), None)
-        found = list(left)
-        if not found:
+            return next((code for _, code in matches), None)
+        ranked = list(matches)
+        if not ranked:
             return None
         if line.line.tie == "by":
-            return min(found, key=lambda entry: entry[0])[1]
-        remaining = list(dict.fromkeys(code for _, code in found))
+            return min(ranked, key=lambda entry: entry[0])[1]
+        tied = list(dict.fromkeys(code for _, code in ranked))
         if line.line.tie == "random":
-            return remaining[random.below(len(remaining))] if len(remaining) > 1 else remaining[0]
-        return remaining[0] if codes is not None else self._asked(game, decision, line, around, remaining, random)
+            return tied[random.below(len(tied))] if len(tied) > 1 else tied[0]
+        return tied[0] if codes is not None else self._tie_by_seat(game, decision, line, around, tied, random)
 
-    def _asked(
+    def _tie_by_seat(
         self, game: Game, decision: Decision, line: _Line, around: list[Value], codes: list[Code], random: Stream
     ) -> Code:
         assert line.asked is not None
         seat = line.asked(game.state, [*around, *([None] * line.line.local_count)])
-        other = self.table[seat] if seat < len(self.table) else None
-        if len(codes) == 1 or other is None or other is self:
+        tie_breaker = self.table[seat] if seat < len(self.table) else None
+        if len(codes) == 1 or tie_breaker is None or tie_breaker is self:
             return codes[0]
-        return other.among(game, decision, codes, random)
+        return tie_breaker.among(game, decision, codes, random)
 
-    # --- making ready
+    # --- compiling
 
     def _way(self, game: Game, decision: Decision) -> _Way:
-        """The uppermost preferences whose guard holds."""
+        """Return the uppermost preferences whose guard holds. Raises :class:`RuleFailure` if there are none."""
         if game.machine is not self._machine:
             self._machine, self._ways = game.machine, {}
             game.machine.learn(self.policy)
@@ -223,13 +224,14 @@ class PolicyBot:
 
 
 def _peeks(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
-    """The groups of cells by which a policy may see what its seat may not; none where it always does."""
+    """Return the groups of cells that may be hidden from the seat and that a policy reads; None if it always reads
+    some."""
     peeks = peeks_of(model, policy, decision)
     return None if peeks.always else peeks.groups
 
 
 def _ready_line(machine: Machine, site: AskSite, line: Line) -> _Line:
-    """A line at one decision: patterns of alternatives that are not offered there are left out."""
+    """Compile a line for one decision, without patterns for alternatives that it does not offer."""
     numbers = {option.name: number for number, option in enumerate(site.options)}
     patterns = tuple(
         _ready_pattern(machine, site, pattern, numbers.get(pattern.alternative))
@@ -253,13 +255,13 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
     return _Pattern(number, pins, tests, keys, pattern.local_count)
 
 
-# --- looking for options
+# --- matching options
 
 
 def _passing(
     game: Game, decision: Decision, pattern: _Pattern, around: list[Value], codes: Sequence[Code] | None
 ) -> Iterator[tuple[tuple[Value, ...], Code]]:
-    """The options that a pattern names and that pass its tests, with their keys, in the order of the options."""
+    """Yield the options that match a pattern, with their keys, in the order of the options."""
     state = game.state
     env: Env = [*around, *([None] * pattern.size)]
     first = len(around)
@@ -275,7 +277,7 @@ def _of(codes: Sequence[Code], number: int | None) -> Iterable[Code]:
 
 
 def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value]) -> Iterator[Code]:
-    """The legal options of an alternative, or all; a pinned choice is not looked for but taken."""
+    """Yield the legal options of an alternative, or of all; a pinned choice is computed instead of searched."""
     machine, state, site = game.machine, game.state, decision.site
     if pattern.number is None:
         yield from machine.options(state, decision.env, site)
@@ -296,7 +298,7 @@ def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value
 def _combinations(
     state: State, env: Env, own: Env, first: int, option: OptionSite, pins: dict[int, Evaluate], position: int
 ) -> Iterator[tuple[Value, ...]]:
-    """Combinations of the choices, as the rules bind them (``env``) and as the policy does (``own``)."""
+    """Yield combinations of values, bound both for the rules (``env``) and for the policy (``own``)."""
     if position == len(option.variables):
         yield ()
         return
@@ -307,11 +309,11 @@ def _combinations(
 
 
 def _domain(state: State, items: tuple[Value, ...], pin: Evaluate | None, own: Env) -> Iterable[Value]:
-    """The values of a choice: one at most where it is pinned to a value that can be known now."""
+    """Return the values of a choice: at most one if it is pinned to a value that is known already."""
     if pin is None:
         return items
     try:
         value = pin(state, own)
-    except RuleFailure:  # the choices so far are not tested yet: where they are legal, the test itself fails again
+    except RuleFailure:  # earlier choices are untested; if they are legal, the test itself will fail
         return items
     return (value,) if value in items else ()

@@ -1,4 +1,4 @@
-"""A bot that does what was seldom done: it leads games to the corners of the rules."""
+"""A bot that prefers rare choices and so leads games to the corners of the rules."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["RareBot"]
 
 
 class RareBot:
-    """Chooses the alternative that it chose least often at a decision, with the value that it chose least often there;
-    it remembers that as long as it is used. Now and then it takes what comes, so that two of it are not caught in a
-    ring."""
+    """Chooses the alternative, and then the values, that it has chosen least often at a decision.
+
+    It keeps its counts across games. One choice in four is random, so that two such bots do not end in a cycle.
+    """
 
     name = "rare"
 
@@ -30,12 +31,12 @@ class RareBot:
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         name = decision.name
         fewest = min(self._done[name, number] for number, _ in codes)
-        left = [code for code in codes if self._done[name, code[0]] == fewest]
-        fewest = min(self._chosen[name, code] for code in left)
-        left = [code for code in left if self._chosen[name, code] == fewest]
+        candidates = [code for code in codes if self._done[name, code[0]] == fewest]
+        fewest = min(self._chosen[name, code] for code in candidates)
+        candidates = [code for code in candidates if self._chosen[name, code] == fewest]
         if random.below(4) == 0:
-            left = list(codes)
-        found = left[random.below(len(left))] if len(left) > 1 else left[0]
-        self._done[name, found[0]] += 1
-        self._chosen[name, found] += 1
-        return found
+            candidates = list(codes)
+        choice = candidates[random.below(len(candidates))] if len(candidates) > 1 else candidates[0]
+        self._done[name, choice[0]] += 1
+        self._chosen[name, choice] += 1
+        return choice

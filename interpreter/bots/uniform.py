@@ -1,4 +1,4 @@
-"""A bot without a plan: every legal option is as likely as any other."""
+"""A bot without a plan: all legal options are equally likely."""
 
 from __future__ import annotations
 

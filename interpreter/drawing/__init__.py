@@ -1,1 +1,1 @@
-"""Pictures of graphs, and of games that are played on them. Modules are imported one by one."""
+"""Pictures of graphs and of games played on them. Import its modules one by one."""

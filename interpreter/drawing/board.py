@@ -1,4 +1,4 @@
-"""A plan becomes an SVG: land in the nodes' colours, links with what they cost, nodes with their places, pieces."""
+"""SVG of a planned picture: land in the nodes' colours, links with labels, nodes with places, and pieces."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MARGIN = 28.0
 _TITLE = 22.0
 _LEGEND = 13.0
 _LAND = 46.0
-"""How far land reaches around a node, and to the side of a link."""
+"""Distance that land extends around a node, and to each side of a link."""
 _CELL = 260.0
-"""How far a node's colour reaches where no other node is near."""
+"""Maximum distance that a node's colour extends."""
 _AROUND = tuple(2 * pi * corner / 28 for corner in range(28))
 _INK = "#2b2a27"
 _PAPER = "#fbf8f0"
@@ -35,11 +35,11 @@ _SHAPES = (
     ((0, -7), (7, 0), (0, 7), (-7, 0)),
     ((-3.2, -6.2), (3.2, -6.2), (6.4, 0), (3.2, 6.2), (-3.2, 6.2), (-6.4, 0)),
 )
-"""Outlines of pieces, one for each piece that a family has."""
+"""Outlines of pieces, one for each kind of piece."""
 
 
 class Drawn(NamedTuple):
-    """A picture as SVG, and where its nodes and places lie in it: for who puts something over it."""
+    """A picture as SVG, with the positions of its nodes and places for overlays."""
 
     svg: str
     plan: Plan
@@ -49,17 +49,17 @@ class Drawn(NamedTuple):
 
 
 def drawn(picture: Picture) -> str:
-    """The whole picture as SVG."""
+    """Return the whole picture as SVG."""
     return drawn_on(picture, arranged(picture)).svg
 
 
 def piece_at(piece: Piece, at: Point) -> str:
-    """A piece, as pictures show it."""
+    """Return the SVG of a piece at a point."""
     return "".join(_piece(piece, at))
 
 
 def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
-    """The picture as SVG, by a plan that fits it, under its title or without one."""
+    """Draw the picture according to a plan, with or without title."""
     area = _area(plan)
     legend = [*_legend_entries(picture)]
     rows = _legend_rows(legend, max(area.right - area.left, 260.0))
@@ -91,7 +91,7 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
 
 
 def _area(plan: Plan) -> Box:
-    """All that the plan takes up."""
+    """Return the bounding box of the plan."""
     boxes = [Box.around(centre, 2 * _LAND, 2 * _LAND) for centre in plan.centres]
     boxes += [label.box for label in (*plan.names, *plan.tags) if label.lines]
     boxes += [Box(x, y, x, y) for way in plan.ways for x, y in way.points]
@@ -104,7 +104,7 @@ def _area(plan: Plan) -> Box:
 
 
 def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width: float = 0.0, **others: object) -> str:
-    """A line of text, held to the width that was reckoned with, whatever font is at hand."""
+    """Return a line of text, fitted to its computed width with any font."""
     return element(
         "text",
         text(words),
@@ -124,7 +124,7 @@ def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width:
 
 
 def _land(plan: Plan) -> Iterator[str]:
-    """Around each node a cell in its colour: what is nearer to it than to others. Land ends where the graph does."""
+    """Draw the Voronoi cell of each node in its colour, clipped to the land."""
     grid = plan.picture.grid
     if all(spot.colour is None for spot in plan.picture.spots) and not grid:
         return
@@ -163,25 +163,25 @@ def _shore(plan: Plan) -> Iterator[str]:
 
 
 def _enclosed(plan: Plan) -> list[list[int]]:
-    """The faces of the graph as it lies: from a link always on to the next one in turn, until one is back."""
-    near: list[set[int]] = [set() for _ in plan.centres]
+    """Return the inner faces of the embedded graph, by following each link to the next one in turn."""
+    neighbours: list[set[int]] = [set() for _ in plan.centres]
     for tie in plan.picture.ties:
-        near[tie.a].add(tie.b)
-        near[tie.b].add(tie.a)
-    around = [sorted(others, key=partial(_turn, plan, node)) for node, others in enumerate(near)]
-    left = {(node, other) for node, others in enumerate(near) for other in others}
-    found = []
-    for start in sorted(left):
+        neighbours[tie.a].add(tie.b)
+        neighbours[tie.b].add(tie.a)
+    around = [sorted(others, key=partial(_turn, plan, node)) for node, others in enumerate(neighbours)]
+    open_links = {(node, other) for node, others in enumerate(neighbours) for other in others}
+    faces = []
+    for start in sorted(open_links):
         face, link = [], start
-        while link in left:
-            left.remove(link)
+        while link in open_links:
+            open_links.remove(link)
             node, other = link
             face.append(node)
             ring = around[other]
             link = (other, ring[ring.index(node) - 1])
         if len(face) > 2 and _turns_right(plan, face):
-            found.append(face)
-    return found
+            faces.append(face)
+    return faces
 
 
 def _turn(plan: Plan, node: int, other: int) -> float:
@@ -190,19 +190,19 @@ def _turn(plan: Plan, node: int, other: int) -> float:
 
 
 def _turns_right(plan: Plan, face: list[int]) -> bool:
-    """Return whether a face is walked clockwise: only the one outside of all is not."""
+    """Return whether a face is walked clockwise, which all but the outer one are."""
     corners = [plan.centres[node] for node in face]
     return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
 
 def _field(centres: tuple[Point, ...]) -> tuple[Sequence[float], float]:
-    """The corners of a field of a grid, and how far they are from its middle: hexagons where the nearest nodes lie
-    askew to each other, else squares."""
-    ways = [(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
-    step = min((hypot(*way) for way in ways), default=2 * _LAND)
-    near = [(abs(x) / step, abs(y) / step) for x, y in ways if hypot(x, y) < 1.1 * step]
-    if any(min(way) > 0.2 for way in near):
-        upright = any(y < 0.2 for _, y in near)
+    """Return the corner angles of a grid field and their distance from its centre: a hexagon if the nearest nodes
+    are offset to each other, else a square."""
+    offsets = [(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
+    step = min((hypot(*offset) for offset in offsets), default=2 * _LAND)
+    nearest = [(abs(x) / step, abs(y) / step) for x, y in offsets if hypot(x, y) < 1.1 * step]
+    if any(min(offset) > 0.2 for offset in nearest):
+        upright = any(y < 0.2 for _, y in nearest)
         return [pi / 3 * (corner + 0.5 * upright) for corner in range(6)], step / sqrt(3)
     return [pi / 2 * (corner + 0.5) for corner in range(4)], step / sqrt(2)
 
@@ -217,24 +217,24 @@ def _cell(node: int, centres: tuple[Point, ...], turns: Sequence[float], reach: 
 
 
 def _cut(cell: list[Point], on: Point, away: Point) -> list[Point]:
-    """The part of a cell on this side of a line."""
-    found: list[Point] = []
+    """Clip a cell by a line."""
+    corners: list[Point] = []
     sides = [(x - on[0]) * away[0] + (y - on[1]) * away[1] for x, y in cell]
-    for at, point in enumerate(cell):
-        before, last = sides[at - 1], cell[at - 1]
-        if (sides[at] <= 0) != (before <= 0):
-            share = before / (before - sides[at])
-            found.append((last[0] + share * (point[0] - last[0]), last[1] + share * (point[1] - last[1])))
-        if sides[at] <= 0:
-            found.append(point)
-    return found
+    for index, point in enumerate(cell):
+        before, last = sides[index - 1], cell[index - 1]
+        if (sides[index] <= 0) != (before <= 0):
+            share = before / (before - sides[index])
+            corners.append((last[0] + share * (point[0] - last[0]), last[1] + share * (point[1] - last[1])))
+        if sides[index] <= 0:
+            corners.append(point)
+    return corners
 
 
 # --- links and nodes
 
 
 def _links(plan: Plan) -> Iterator[str]:
-    """Each line on a wider one of paper, so that one sees which of two goes over the other."""
+    """Draw each line over a wider one in paper colour, so that crossings show which line is above."""
     for tie, way in zip(plan.picture.ties, plan.ways, strict=True):
         pale = plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
         shape = path((way.points[0], way.points[-1]), bend=way.bend)
@@ -246,15 +246,15 @@ def _links(plan: Plan) -> Iterator[str]:
 
 
 def _head(way: Way, radius: float) -> list[Point]:
-    """The head of an arrow, where a link that leads one way only comes to its node."""
-    whole = length_of(way.points)
-    (x, y), (ox, oy) = along(way.points, whole - radius - 1), along(way.points, whole - radius - 12)
+    """Return the arrow head at the end of a one-way link."""
+    length = length_of(way.points)
+    (x, y), (ox, oy) = along(way.points, length - radius - 1), along(way.points, length - radius - 12)
     right, down = 0.55 * (x - ox), 0.55 * (y - oy)
     return [(x, y), (ox - down, oy + right), (ox + down, oy - right)]
 
 
 def _outline(shape: str, at: Point, radius: float, *inside: str, **others: object) -> str:
-    """A node: a disc, or a shape with its corners so far from the middle."""
+    """Return the outline of a node: a circle, or a polygon with this circumradius."""
     x, y = at
     if shape == "circle":
         return element("circle", *inside, cx=x, cy=y, r=radius, **others)
@@ -354,7 +354,7 @@ def _tags(plan: Plan) -> Iterator[str]:
         yield _words(label.lines[0], at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
 
 
-# --- what colours and pieces mean
+# --- legend
 
 _Entry = tuple[str, str, Piece | str]
 

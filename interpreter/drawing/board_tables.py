@@ -1,4 +1,4 @@
-"""A game as a picture: its graph with the pieces, or where it has none its boards as tables."""
+"""Pictures of games: the graph with its pieces, or else the boards as tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE, LINE, MARGIN, GAP, LETTER = 13.0, 20.0, 16.0, 18.0, 8.0
 
 
 def boards_of(game: Game, player: int | None = None) -> list[BoardTable]:
-    """The boards that are shown now, as a seat may see them."""
+    """Return the boards that are shown now, as a seat may see them."""
     return [
         board_of(game.table, game.state, board, "en", player)
         for board in game.ruleset.model.boards
@@ -27,7 +27,7 @@ def boards_of(game: Game, player: int | None = None) -> list[BoardTable]:
 
 
 def game_drawn(game: Game, player: int | None = None) -> str:
-    """The game as SVG, as a seat may see it or all of it."""
+    """Return the game as SVG, as a seat may see it; without a seat, all of it."""
     graph = game.ruleset.model.graph
     if graph is not None and graph.nodes:
         return drawn(picture_of(game))
@@ -37,37 +37,37 @@ def game_drawn(game: Game, player: int | None = None) -> str:
 def _where(game: Game) -> str:
     if game.decision is None:
         return "over"
-    who = Spoken(game.table, game.state, "en").text(game.decision.actor, SEAT)
-    return f"{who}: {game.decision.name.replace('_', ' ')}"
+    actor = Spoken(game.table, game.state, "en").text(game.decision.actor, SEAT)
+    return f"{actor}: {game.decision.name.replace('_', ' ')}"
 
 
 def tables_drawn(title: str, boards: Sequence[BoardTable]) -> str:
-    """Tables below each other, as SVG."""
+    """Return tables stacked vertically as SVG."""
     lines: list[str] = []
-    at, width = MARGIN + SIZE, MARGIN + len(title) * LETTER
-    lines.append(_text(title, MARGIN, at, weight="bold"))
+    y, width = MARGIN + SIZE, MARGIN + len(title) * LETTER
+    lines.append(_text(title, MARGIN, y, weight="bold"))
     for board in boards:
-        at += GAP
+        y += GAP
         if board.text:
-            at += LINE
-            lines.append(_text(board.text, MARGIN, at))
+            y += LINE
+            lines.append(_text(board.text, MARGIN, y))
             width = max(width, MARGIN + len(board.text) * LETTER)
         if not board.columns:
             continue
         rows = [tuple(name.replace("_", " ") for name in board.columns), *board.rows]
         widths = [max(len(row[column]) for row in rows) * LETTER + GAP for column in range(len(board.columns))]
         for number, row in enumerate(rows):
-            at += LINE
-            lines += _row(row, widths, at, weight="bold" if number == 0 else "normal")
+            y += LINE
+            lines += _row(row, widths, y, weight="bold" if number == 0 else "normal")
         width = max(width, MARGIN + sum(widths))
-    background = element("rect", width=width + MARGIN, height=at + MARGIN, fill="#ffffff")
-    return document(width + MARGIN, at + MARGIN, [background, *lines], title)
+    background = element("rect", width=width + MARGIN, height=y + MARGIN, fill="#ffffff")
+    return document(width + MARGIN, y + MARGIN, [background, *lines], title)
 
 
-def _row(row: Sequence[str], widths: Sequence[float], at: float, weight: str) -> Iterator[str]:
+def _row(row: Sequence[str], widths: Sequence[float], y: float, weight: str) -> Iterator[str]:
     left = MARGIN
     for cell, width in zip(row, widths, strict=True):
-        yield _text(cell, left, at, weight=weight)
+        yield _text(cell, left, y, weight=weight)
         left += width
 
 

@@ -1,4 +1,4 @@
-"""Widths of text without a font: those of Helvetica Bold, to which a picture fits its words."""
+"""Text widths without a font: those of Helvetica Bold, which layouts are computed with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from unicodedata import combining, east_asian_width, normalize
 __all__ = ["FAMILY", "lines_for", "width_of"]
 
 FAMILY = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans Condensed', 'DejaVu Sans', 'Noto Sans', sans-serif"
-"""Fonts about as wide as reckoned with, the nearest first."""
+"""Fonts of about these widths, the closest first."""
 
 _WIDTHS = {
     0.278: "ijlI.,:;!|/' ",
@@ -26,7 +26,7 @@ _WIDTH = {letter: width for width, letters in _WIDTHS.items() for letter in lett
 
 
 def width_of(text: str, size: float) -> float:
-    """The width of a line of text."""
+    """Return the width of a line of text."""
     return size * sum(map(_width, normalize("NFD", text)))
 
 
@@ -39,10 +39,10 @@ def _width(letter: str) -> float:
 
 
 def lines_for(text: str) -> list[tuple[str, ...]]:
-    """The ways to write a name: on one line; a long one also on two, broken where that is most even."""
-    ways: list[tuple[str, ...]] = [(text,)]
-    breaks = [at for at, letter in enumerate(text) if letter in " -" and 0 < at < len(text) - 1]
+    """Return the ways to break a name: one line, and for a long name also two of similar length."""
+    variants: list[tuple[str, ...]] = [(text,)]
+    breaks = [index for index, letter in enumerate(text) if letter in " -" and 0 < index < len(text) - 1]
     if len(text) > 8 and breaks:
-        at = min(breaks, key=lambda place: (abs(2 * place - len(text)), place))
-        ways.append((text[: at + 1].rstrip(), text[at + 1 :]))
-    return ways
+        index = min(breaks, key=lambda place: (abs(2 * place - len(text)), place))
+        variants.append((text[: index + 1].rstrip(), text[index + 1 :]))
+    return variants

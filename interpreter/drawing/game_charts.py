@@ -1,7 +1,7 @@
 """Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
 
-Everything is said by the summary (:func:`interpreter.simulate.summary.summary`): which charts there are follows from
-what the ruleset measures.
+All data come from the summary (:func:`interpreter.simulate.summary.summary`); the measures of the ruleset determine
+which charts there are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
 
 WIDE, HIGH = 7.2, 3.6
-"""Inches of a chart: about as wide as a line of text."""
+"""Size of a chart in inches, about as wide as a line of text."""
 _PLAIN, _SECOND = "#4a7fb5", "#dc8a3c"
 _LOOKS = {
     "font.family": "sans-serif",
@@ -44,51 +44,51 @@ _LOOKS = {
 
 
 class ChartsUnavailable(Exception):
-    """No charts can be drawn here; says what is missing."""
+    """Raised if no charts can be drawn; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A title, a sentence on how to read it, and what draws it on axes."""
+    """A title, a sentence on how to read the chart, and a function that draws it on axes."""
 
     title: str
     about: str
     draw: Callable[[Axes], None]
     height: float = HIGH
-    """Inches."""
+    """Height in inches."""
 
 
 def check_charts(path: Path) -> None:
-    """``ValueError`` for another kind of file, :class:`ChartsUnavailable` where the library is missing."""
+    """Check the file type and the library. Raises ``ValueError`` or :class:`ChartsUnavailable`."""
     if path.suffix.lower() not in (".html", ".png"):
         raise ValueError(f"got `{path}`, want a file that ends in .html or .png")
     _figures()
 
 
 def charts_of(data: Summary) -> Iterator[Chart]:
-    """The charts of a summary: who wins, how long games are, what changes by round, what things are worth."""
+    """Yield the charts of a summary: wins, lengths of games, changes by round, and values of things."""
     games = counted(data["games"], "game")
     yield Chart(
         "Share of wins",
-        f"A shared win counts in parts. Lines are 95 % intervals of {games}, the dashed one is an equal share.",
+        f"A shared win counts in parts. Lines are 95 % intervals of {games}; the dashed line is an equal share.",
         lambda axes: _shares(axes, data["seats"]),
     )
-    yield Chart("Rounds", "How many games had so many rounds.", lambda axes: _lengths(axes, data["lengths"]))
+    yield Chart("Rounds", "Number of games by their number of rounds.", lambda axes: _lengths(axes, data["lengths"]))
     for name, curve in data["curves"].items():
         if curve:
             title = f"{_words(name)} by round"
-            about = "Means; as far as half of the games come."
+            about = "Means, up to the last round that half of the games reach."
             yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
         if things and things[0]["of"]:
-            about = f"Means by {', '.join(things[0]['of'])}, with the least and the most."
+            about = f"Means by {', '.join(things[0]['of'])}, with minimum and maximum."
             yield Chart(_words(name), about, partial(_means, things=things))
     seats = len(data["seats"])
     for names in together(data["tables"]):
         things = data["tables"][names[0]]
         if things[0]["of"] and any(thing["share"] is not None for thing in things):
             title = f"Wins by {', '.join(things[0]['of'])}"
-            about = "The share of the win of those who had it, with 95 % intervals; the dashed line is an equal share."
+            about = "Share of the win of seats that had it, with 95 % intervals; the dashed line is an equal share."
             yield Chart(title, about, partial(_wins, things=things, seats=seats))
 
 
@@ -112,7 +112,7 @@ def _shares(axes: Axes, seats: Sequence[SeatData]) -> None:
     bars = axes.bar(names, shares, color=colours, yerr=[low, high], error_kw=reach, width=0.6)
     for lines in bars.errorbar.lines[1:] if bars.errorbar is not None else ():
         for line in lines:
-            line.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # seen on dark bars, too
+            line.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # visible on dark bars too
     axes.axhline(100 / len(seats), color="#333333", linestyle="--", linewidth=0.8)
     axes.set_ylabel("% of wins")
     axes.set_ylim(0)
@@ -122,7 +122,7 @@ def _shares(axes: Axes, seats: Sequence[SeatData]) -> None:
 def _lengths(axes: Axes, lengths: Sequence[Length]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.bar([each["rounds"] for each in lengths], [each["games"] for each in lengths], color=_PLAIN, width=0.8)
+    axes.bar([length["rounds"] for length in lengths], [length["games"] for length in lengths], color=_PLAIN, width=0.8)
     axes.set_xlabel("rounds")
     axes.set_ylabel("games")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
@@ -149,11 +149,11 @@ def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
 
 
 def _means(axes: Axes, things: Sequence[Thing]) -> None:
-    known = [thing for thing in things if thing["mean"] is not None]
-    means = [thing["mean"] or 0.0 for thing in known]
-    least = [mean - (thing["min"] or 0) for mean, thing in zip(means, known, strict=True)]
-    most = [(thing["max"] or 0) - mean for mean, thing in zip(means, known, strict=True)]
-    _bars(axes, [thing["name"] for thing in known], means, [least, most], _PLAIN)
+    measured_things = [thing for thing in things if thing["mean"] is not None]
+    means = [thing["mean"] or 0.0 for thing in measured_things]
+    least = [mean - (thing["min"] or 0) for mean, thing in zip(means, measured_things, strict=True)]
+    most = [(thing["max"] or 0) - mean for mean, thing in zip(means, measured_things, strict=True)]
+    _bars(axes, [thing["name"] for thing in measured_things], means, [least, most], _PLAIN)
 
 
 def _wins(axes: Axes, things: Sequence[Thing], seats: int) -> None:
@@ -171,7 +171,7 @@ def _wins(axes: Axes, things: Sequence[Thing], seats: int) -> None:
 
 
 def _bars(axes: Axes, names: list[str], heights: list[float], reach: list[list[float]], colour: str) -> None:
-    """A bar for each thing; many or long names stand upright, and are small."""
+    """Draw a bar for each thing; many or long names are vertical and small."""
     crowded = sum(map(len, names)) + 2 * len(names) > 70
     places = range(len(names))
     axes.bar(places, heights, color=colour, yerr=reach, error_kw={"ecolor": "#333333", "elinewidth": 0.7}, width=0.7)
@@ -184,33 +184,33 @@ def _bars(axes: Axes, names: list[str], heights: list[float], reach: list[list[f
 
 
 def svg_of(chart: Chart) -> str:
-    """A chart as an SVG document: the same for the same numbers."""
+    """Return a chart as SVG; equal data give equal output."""
     figure_of, looks = _figures()
     with looks({**_LOOKS, "svg.hashsalt": chart.title}):
         figure = figure_of(figsize=(WIDE, chart.height), layout="constrained")
         chart.draw(figure.add_subplot())
-        written = StringIO()
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    text = written.getvalue()
+        buffer = StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
     return re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
 def png_of(title: str, charts: Iterable[Chart]) -> bytes:
-    """All charts in one picture, two beside each other."""
+    """Draw all charts in one picture with two columns."""
     figure_of, looks = _figures()
-    found = list(charts)
+    all_charts = list(charts)
     with looks(_LOOKS):
-        figure = figure_of(figsize=(2 * WIDE, HIGH * ceil(len(found) / 2)), layout="constrained", dpi=110)
+        figure = figure_of(figsize=(2 * WIDE, HIGH * ceil(len(all_charts) / 2)), layout="constrained", dpi=110)
         figure.suptitle(title, fontweight="bold")
-        grid = figure.subplots(ceil(len(found) / 2), 2, squeeze=False).flat
-        for axes, chart in zip(grid, found, strict=False):
+        grid = figure.subplots(ceil(len(all_charts) / 2), 2, squeeze=False).flat
+        for axes, chart in zip(grid, all_charts, strict=False):
             axes.set_title(chart.title, loc="left", fontsize=10, fontweight="bold")
             chart.draw(axes)
-        for axes in list(figure.axes)[len(found) :]:
+        for axes in list(figure.axes)[len(all_charts) :]:
             axes.set_visible(False)
-        written = BytesIO()
-        figure.savefig(written, format="png", metadata={"Software": None})
-    return written.getvalue()
+        buffer = BytesIO()
+        figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
 
 
 def _figures() -> tuple[Callable[..., Figure], Callable[..., AbstractContextManager[None]]]:

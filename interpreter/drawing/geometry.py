@@ -1,4 +1,4 @@
-"""Points, boxes and the distances between them, in units of the picture: right and down."""
+"""Points, boxes and distances in units of the picture, with axes to the right and down."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An upright rectangle."""
+    """An axis-aligned rectangle."""
 
     left: float
     top: float
@@ -39,13 +39,13 @@ class Box:
 
     @classmethod
     def of(cls, points: Sequence[Point]) -> Box:
-        """The smallest box with all the points."""
+        """Return the bounding box of points."""
         return cls(
             min(x for x, _ in points), min(y for _, y in points), max(x for x, _ in points), max(y for _, y in points)
         )
 
     def meets(self, other: Box, gap: float = 0.0) -> bool:
-        """Return whether the two overlap, or are nearer than the gap."""
+        """Return whether two boxes overlap, or are closer than the gap."""
         return (
             self.left < other.right + gap
             and other.left < self.right + gap
@@ -55,7 +55,7 @@ class Box:
 
 
 class Grid:
-    """Boxes by the squares that they touch, so that those near a box are found without looking at all."""
+    """Spatial index of boxes by grid square."""
 
     def __init__(self, boxes: Iterable[Box], size: float = 90.0) -> None:
         self._size = size
@@ -71,15 +71,15 @@ class Grid:
                 yield across, down
 
     def near(self, box: Box) -> list[int]:
-        """The numbers of all boxes that may meet this one, in order."""
-        found: set[int] = set()
+        """Return the numbers of all boxes that may meet this one, ascending."""
+        numbers: set[int] = set()
         for square in self._touched(box):
-            found.update(self._squares.get(square, ()))
-        return sorted(found)
+            numbers.update(self._squares.get(square, ()))
+        return sorted(numbers)
 
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
-    """Return whether they have more than their edges in common."""
+    """Return whether a box and a disc overlap by more than their edges."""
     x, y = centre
     across = max(box.left - x, 0.0, x - box.right)
     down = max(box.top - y, 0.0, y - box.bottom)
@@ -87,7 +87,7 @@ def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
 
 
 def nearest_on_segment(point: Point, a: Point, b: Point) -> Point:
-    """The point of the segment that is nearest to the point."""
+    """Return the point of a segment that is nearest to a point."""
     (x, y), (ax, ay), (bx, by) = point, a, b
     dx, dy = bx - ax, by - ay
     square = dx * dx + dy * dy
@@ -99,20 +99,20 @@ def nearest_on_segment(point: Point, a: Point, b: Point) -> Point:
 
 def to_way(point: Point, way: Sequence[Point]) -> float:
     """Return the distance of a point from a polyline."""
-    found = float("inf")
+    least = float("inf")
     for a, b in pairwise(way):
         x, y = nearest_on_segment(point, a, b)
-        found = min(found, hypot(point[0] - x, point[1] - y))
-    return found
+        least = min(least, hypot(point[0] - x, point[1] - y))
+    return least
 
 
 def length_of(way: Sequence[Point]) -> float:
-    """The length of a way through points."""
+    """Return the length of a polyline."""
     return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
 
 
 def along(way: Sequence[Point], length: float) -> Point:
-    """The point of a way after so much of it."""
+    """Return the point of a polyline at this length from its start."""
     for a, b in pairwise(way):
         step = hypot(b[0] - a[0], b[1] - a[1])
         if length <= step and step > 0:
@@ -128,7 +128,7 @@ def length_inside(box: Box, way: Sequence[Point]) -> float:
 
 
 def _segment_inside(box: Box, a: Point, b: Point) -> float:
-    """Liang and Barsky's clipping."""
+    """Return the length of a segment inside a box (Liang-Barsky clipping)."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     first, last = 0.0, 1.0
     for step, room in ((-dx, a[0] - box.left), (dx, box.right - a[0]), (-dy, a[1] - box.top), (dy, box.bottom - a[1])):

@@ -1,4 +1,4 @@
-"""Content of a picture: words, colours and pieces, as the ruleset's `picture` says; without positions."""
+"""Content of a picture: texts, colours and pieces as the ruleset's `picture` defines them, without layout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHAPES = ("circle", "square", "diamond", "hexagon")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece on a place: its owner's colour and number, and which piece of its kinds it is."""
+    """A piece on a place: its owner's colour and number, and its kind as a shape."""
 
     colour: str
     number: str
@@ -42,7 +42,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A node. ``at`` is where its map has it; ``pale`` where it is out of play."""
+    """A node. ``at`` is its position on the map; ``pale`` marks a node out of play."""
 
     name: str
     label: str
@@ -55,7 +55,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A link between two nodes; where it is ``one_way``, from ``a`` to ``b`` only."""
+    """A link between two nodes; if ``one_way``, from ``a`` to ``b`` only."""
 
     a: int
     b: int
@@ -67,8 +67,8 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that is drawn. ``legend`` says what colours mean and ``shapes`` what shapes do, ``owners`` whose pieces stand
-    there. On a ``grid`` nodes stay exactly where the map has them."""
+    """Content of a picture. ``legend`` explains colours, ``shapes`` shapes, and ``owners`` the pieces on it. On a
+    ``grid`` nodes stay exactly at their map coordinates."""
 
     title: str
     spots: tuple[Spot, ...]
@@ -80,7 +80,7 @@ class Picture:
 
 
 def unplayed(ruleset: Rules) -> Game:
-    """A game before its set-up: nothing stands anywhere."""
+    """Return a game before its set-up, with an empty board."""
     from interpreter.engine.game import Game
 
     players = ruleset.players.usual
@@ -89,12 +89,12 @@ def unplayed(ruleset: Rules) -> Game:
 
 
 def picture_of(game: Game) -> Picture:
-    """The graph of a game as it is now. ``ValueError`` where its ruleset has none."""
+    """Return the picture of a game's current state. Raises ``ValueError`` if its ruleset has no graph."""
     from interpreter.engine.views import measured
 
     graph = measured(game.table, game.state)
     if graph is None or not graph.nodes:
-        raise ValueError(f"`{game.ruleset.id}` has no graph that could be drawn")
+        raise ValueError(f"`{game.ruleset.id}` has no graph to draw")
     game.machine.meter.refill()
     looks = _Looks(game)
     nodes, links, places = range(len(graph.nodes)), range(len(graph.links)), range(len(graph.places))
@@ -139,19 +139,19 @@ def picture_of(game: Game) -> Picture:
 
 
 def _lengths(ways: list[Way]) -> str:
-    """The length of a link, or those of both directions."""
+    """Return the length of a link, or of both directions."""
     return "/".join(dict.fromkeys(str(way.length) for way in ways))
 
 
 @lru_cache(maxsize=64)
 def _printed(model: Model) -> dict[str, dict[int, str | None]]:
-    """For looks that no game changes, the texts as far as they are known."""
+    """Return caches for the texts of looks that do not depend on the state."""
     return {name: {} for name, look in model.picture.items() if all(map(is_printed, look.trees))}
 
 
 @lru_cache(maxsize=64)
 def _ways(graph: GraphDecl) -> list[list[Way]]:
-    """For each link, the ways over it."""
+    """Return the directed links of each link."""
     ways: list[list[Way]] = [[] for _ in graph.links]
     for way in ways_of(graph):
         ways[way.link].append(way)
@@ -159,7 +159,7 @@ def _ways(graph: GraphDecl) -> list[list[Way]]:
 
 
 class _Looks:
-    """The expressions of a ruleset's `picture`, worked out on a game."""
+    """Evaluates the expressions of a ruleset's `picture` on a game."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -180,15 +180,15 @@ class _Looks:
         return self._looks[name].trees[0].type
 
     def text(self, name: str, of: int) -> str | None:
-        """Return the text of a look; nothing if it has none."""
+        """Return the text of a look; None if it has none."""
         if name not in self._looks:
             return None
-        known = self._printed.get(name)
-        if known is None:
+        texts = self._printed.get(name)
+        if texts is None:
             return self._text(name, of)
-        if of not in known:
-            known[of] = self._text(name, of)
-        return known[of]
+        if of not in texts:
+            texts[of] = self._text(name, of)
+        return texts[of]
 
     def _text(self, name: str, of: int) -> str | None:
         names, look = self._game.ruleset.names, self._looks[name]
@@ -198,29 +198,29 @@ class _Looks:
         words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
         return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
-    def label(self, what: str, of: int, otherwise: str) -> str:
-        if f"{what}.label" not in self._looks:
+    def label(self, group: str, of: int, otherwise: str) -> str:
+        if f"{group}.label" not in self._looks:
             return otherwise
-        return self.text(f"{what}.label", of) or ""
+        return self.text(f"{group}.label", of) or ""
 
     def holds(self, name: str, of: int) -> bool:
         return name in self._looks and bool(self._value(name, of))
 
-    def colours(self, what: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
-        """A colour for each value that colours some of them: in the order of a kind's members, else as they come."""
-        words = self._words(f"{what}.colour", all_)
-        found = colours_for([*(known or ()), *words])
-        return {word: (known or {}).get(word) or found[word] for word in words}
+    def colours(self, group: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
+        """Return a colour for each value of a colour look, in the order of the values."""
+        words = self._words(f"{group}.colour", all_)
+        assigned = colours_for([*(known or ()), *words])
+        return {word: (known or {}).get(word) or assigned[word] for word in words}
 
     def shapes(self, nodes: range) -> dict[str, str]:
-        """A shape for each value that shapes some nodes: the one that it names, else as they come."""
+        """Return a shape for each value of the shape look: the named one, or an unused one."""
         words = self._words("node.shape", nodes)
-        left = [shape for shape in SHAPES if shape not in words] or list(SHAPES)
+        free = [shape for shape in SHAPES if shape not in words] or list(SHAPES)
         others = [word for word in words if word not in SHAPES]
-        return {word: word if word in SHAPES else left[others.index(word) % len(left)] for word in words}
+        return {word: word if word in SHAPES else free[others.index(word) % len(free)] for word in words}
 
     def _words(self, name: str, all_: range) -> list[str]:
-        """The values of a look in words, in their order."""
+        """Return the values of a look in words, sorted by value."""
         if name not in self._looks:
             return []
         values = {value for of in all_ if (value := self._value(name, of)) is not None}

@@ -1,7 +1,7 @@
 """Layout of a picture: nodes, paths of links, and labels without overlaps.
 
-Nodes begin where their map has them and are moved until there is room; labels choose among places around their node or
-along their link. Where that does not come out even, all is done again with more room between the nodes.
+Nodes start at their map coordinates and are moved apart as needed; labels choose among positions around their node or
+along their link. If overlaps remain, the layout is repeated with more space between the nodes.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from interpreter.drawing.picture import SHAPES, Picture, Spot, Tie
 __all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
 
 NAME = 13.0
-"""The size of a node's name."""
+"""Font size of node names."""
 LINE = 1.1 * NAME
-"""From one line of a name to the next."""
+"""Line height of node names."""
 TAG = 12.0
-"""The size of what is written on a link."""
+"""Font size of link labels."""
 SLOT = 8.5
-"""The radius of a place on a node."""
+"""Radius of a place on a node."""
 CLEAR = 5.0
-"""How far a link keeps off the discs that it does not end at."""
+"""Minimum distance of a link from the discs at which it does not end."""
 
 _CORNERS = dict(zip(SHAPES, (1.0, 1.35, 1.35, 1.12), strict=True))
 _ATTEMPTS = 14
 _GROWTH = 1.09
 _SWEEPS = 40
 _OVERLAP = 1000.0
-"""What an overlap costs: more than anything that is merely not nice."""
+"""Penalty of an overlap: higher than the sum of all matters of taste."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Path of a link: from node to node, straight or bent; ``points`` follow it closely."""
+    """Path of a link between nodes, straight or a quadratic curve; ``points`` approximate it."""
 
     points: tuple[Point, ...]
     bend: Point | None
@@ -48,7 +48,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Words with the room that they take; empty words take none."""
+    """Lines of text with their bounding box; empty text takes no space."""
 
     lines: tuple[str, ...]
     box: Box
@@ -56,7 +56,8 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A picture with its places. ``slots`` are the centres of a node's places. ``overlaps`` is 0 where all fits."""
+    """Layout of a picture. ``slots`` are the centres of the places on each node. ``overlaps`` is 0 if everything
+    fits."""
 
     picture: Picture
     centres: tuple[Point, ...]
@@ -70,14 +71,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A place that a label could take, and what that costs by itself."""
+    """Candidate position of a label, with its penalty."""
 
     label: Label
     cost: float
 
 
 def arranged(picture: Picture) -> Plan:
-    """The plan with the least room in which nothing overlaps; with the fewest overlaps where there is none."""
+    """Return the most compact plan without overlaps, or the one with the fewest overlaps if there is none."""
     radii = [_radius(spot) for spot in picture.spots]
     ends = [(tie.a, tie.b) for tie in picture.ties]
     best: Plan | None = None
@@ -95,10 +96,10 @@ def arranged(picture: Picture) -> Plan:
 
 
 def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
-    """Return the initial positions of nodes: the map's coordinates, or a layout of the links."""
-    given = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
-    if len(given) == len(picture.spots):
-        yield given
+    """Yield initial positions of nodes: the map coordinates, then a layout computed from the links."""
+    coordinates = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
+    if len(coordinates) == len(picture.spots):
+        yield coordinates
     if picture.grid:
         return
     yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
@@ -114,10 +115,10 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
         for node, (x, y) in enumerate(centres)
         for other, (ox, oy) in enumerate(centres[:node])
     )
-    drawn = _Drawn(centres, radii, ways)
+    obstacles = _Obstacles(centres, radii, ways)
     items = [
-        *(_name_choices(spot, node, drawn) for node, spot in enumerate(picture.spots)),
-        *(_tag_choices(tie, link, drawn) for link, tie in enumerate(picture.ties)),
+        *(_name_choices(spot, node, obstacles) for node, spot in enumerate(picture.spots)),
+        *(_tag_choices(tie, link, obstacles) for link, tie in enumerate(picture.ties)),
     ]
     chosen, overlaps = _settled(items)
     count = len(picture.spots)
@@ -142,25 +143,25 @@ def _ring(count: int) -> float:
 
 
 def _radius(spot: Spot) -> float:
-    """Return the radius of a node: corners stand out from the disc that holds its places."""
+    """Return the radius of a node; other shapes are larger than the disc that contains its places."""
     disc = _ring(len(spot.slots)) + SLOT + 3 if spot.slots else SLOT
     return disc * _CORNERS[spot.shape]
 
 
 def _slots(count: int, centre: Point) -> tuple[Point, ...]:
-    """Places in a ring, the first one at the top, or at the left of two."""
+    """Return the places in a ring, the first at the top, or of two at the left."""
     first = pi if count == 2 else -pi / 2
     turns = [first + 2 * pi * place / count for place in range(count)]
     x, y = centre
     return tuple((x + _ring(count) * cos(turn), y + _ring(count) * sin(turn)) for turn in turns)
 
 
-# --- ways of links
+# --- paths of links
 
 
 def _ways(ends: list[tuple[int, int]], centres: list[Point], radii: list[float]) -> list[Way]:
-    """Straight where that is free; else with the smallest bend that keeps off the other discs. Several links between
-    two nodes bend away from each other."""
+    """Return straight paths where possible, else those with the smallest bend that avoids other discs. Several links
+    between two nodes bend in opposite directions."""
     several = Counter(frozenset(end) for end in ends)
     seen: Counter[frozenset[int]] = Counter()
     ways = []
@@ -183,13 +184,13 @@ def _bent(a: Point, b: Point, bend: float) -> Way:
     points = []
     for step in range(17):
         t = step / 16
-        one, two, three = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
-        points.append((one * ax + two * middle[0] + three * bx, one * ay + two * middle[1] + three * by))
+        start, control, end = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
+        points.append((start * ax + control * middle[0] + end * bx, start * ay + control * middle[1] + end * by))
     return Way(tuple(points), middle)
 
 
 def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: Sequence[float]) -> bool:
-    """Return whether a way keeps off all discs that it does not end at."""
+    """Return whether a path avoids all discs at which it does not end."""
     left = min(x for x, _ in way.points)
     right = max(x for x, _ in way.points)
     for node, centre in enumerate(centres):
@@ -202,8 +203,8 @@ def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: 
 # --- labels
 
 
-class _Drawn:
-    """Discs and links, which labels keep off: discs always, links where they can."""
+class _Obstacles:
+    """Obstacles for labels: discs, which must be avoided, and links, which should be."""
 
     def __init__(self, centres: list[Point], radii: list[float], ways: list[Way]) -> None:
         self.centres, self.radii, self.ways = centres, radii, ways
@@ -212,7 +213,7 @@ class _Drawn:
         self._segments = [(link, pair) for link, way in enumerate(ways) for pair in pairwise(way.points)]
         self._lines = Grid(Box.of(pair) for _, pair in self._segments)
 
-    def in_the_way(self, box: Box, *, node: int | None = None, link: int | None = None) -> float:
+    def penalty(self, box: Box, *, node: int | None = None, link: int | None = None) -> float:
         """Return the penalty of a label on discs, or on links other than its own."""
         cost = 0.0
         for other in self._discs.near(box):
@@ -230,13 +231,13 @@ def _tag_size(tie: Tie) -> tuple[float, float]:
     return (width_of(tie.label, TAG) + 8, TAG + 4) if tie.label else (0.0, 0.0)
 
 
-def _name_choices(spot: Spot, node: int, drawn: _Drawn) -> list[_Choice]:
-    """Around the disc: below and above come first, then beside, then the corners."""
+def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[_Choice]:
+    """Return positions around the disc: below and above are preferred, then the sides, then the corners."""
     if not spot.label:
         return []
-    x, y = drawn.centres[node]
-    radius = drawn.radii[node] + 1.5
-    found = []
+    x, y = obstacles.centres[node]
+    radius = obstacles.radii[node] + 1.5
+    choices = []
     for turn, lines in enumerate(lines_for(spot.label)):
         width = max(width_of(line, NAME) for line in lines) + 4
         height = LINE * len(lines) + 1
@@ -261,28 +262,28 @@ def _name_choices(spot: Spot, node: int, drawn: _Drawn) -> list[_Choice]:
             (8.0, (-across, -height / 2)),
         ):
             box = Box.around((x + dx, y + dy), width, height)
-            found.append(_Choice(Label(lines, box), price + 4 * turn + drawn.in_the_way(box, node=node)))
-    return found
+            choices.append(_Choice(Label(lines, box), price + 4 * turn + obstacles.penalty(box, node=node)))
+    return choices
 
 
-def _tag_choices(tie: Tie, link: int, drawn: _Drawn) -> list[_Choice]:
-    """Along what can be seen of the link, the middle first."""
+def _tag_choices(tie: Tie, link: int, obstacles: _Obstacles) -> list[_Choice]:
+    """Return positions along the visible part of the link, the middle preferred."""
     if not tie.label:
         return []
     width, height = _tag_size(tie)
-    way = drawn.ways[link].points
-    whole = length_of(way)
-    first, last = drawn.radii[tie.a], whole - drawn.radii[tie.b]
-    found = []
+    way = obstacles.ways[link].points
+    length = length_of(way)
+    first, last = obstacles.radii[tie.a], length - obstacles.radii[tie.b]
+    choices = []
     for share in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8):
         box = Box.around(along(way, first + share * (last - first)), width, height)
-        cost = 30 * abs(share - 0.5) + drawn.in_the_way(box, link=link)
-        found.append(_Choice(Label((tie.label,), box), cost))
-    return found
+        cost = 30 * abs(share - 0.5) + obstacles.penalty(box, link=link)
+        choices.append(_Choice(Label((tie.label,), box), cost))
+    return choices
 
 
 def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
-    """A choice for each item, changed one at a time as long as the sum of what they cost falls."""
+    """Choose a position for each label by local search: one at a time, as long as the total penalty falls."""
     against = _conflicts(items)
     chosen = [_cheapest([choice.cost for choice in item]) for item in items]
     for _ in range(_SWEEPS):
@@ -307,19 +308,19 @@ def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
 
 
 def _cheapest(costs: Sequence[float]) -> int:
-    """The first of the least; of nothing, the number of none."""
+    """Return the index of the first minimum, or -1 for no costs."""
     return costs.index(min(costs)) if costs else -1
 
 
 def _conflicts(items: list[list[_Choice]]) -> list[list[list[tuple[int, int]]]]:
-    """For each choice of each item the choices of other items that it overlaps."""
-    found: list[list[list[tuple[int, int]]]] = [[[] for _ in item] for item in items]
+    """Return, for each position of each label, the positions of other labels that it overlaps."""
+    conflicts: list[list[list[tuple[int, int]]]] = [[[] for _ in item] for item in items]
     choices = [(number, own) for number, item in enumerate(items) for own in range(len(item))]
     boxes = [items[number][own].label.box for number, own in choices]
     grid = Grid(boxes)
-    for at, (number, own) in enumerate(choices):
-        box = Box(boxes[at].left - 2, boxes[at].top - 2, boxes[at].right + 2, boxes[at].bottom + 2)
-        found[number][own] = [
+    for index, (number, own) in enumerate(choices):
+        box = Box(boxes[index].left - 2, boxes[index].top - 2, boxes[index].right + 2, boxes[index].bottom + 2)
+        conflicts[number][own] = [
             choices[near] for near in grid.near(box) if choices[near][0] != number and box.meets(boxes[near])
         ]
-    return found
+    return conflicts

@@ -1,4 +1,4 @@
-"""An SVG as a PNG, by resvg, which is installed with `regelwerk[png]`."""
+"""Conversion of SVG to PNG by resvg, which `regelwerk[png]` installs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _LETTER = document(20, 20, [element("text", "M", x=2, y=16, font_family=FAMILY, 
 
 
 class PngUnavailable(Exception):
-    """No PNG can be made here; says what is missing."""
+    """Raised if no PNG can be made; the message says what is missing."""
 
 
 def png_of(svg: str, zoom: float = 2.0) -> bytes:
-    """The picture, twice as large as its units say, so that it can be printed."""
+    """Convert a picture to PNG, by default at twice its nominal size for print. Raises :class:`PngUnavailable`."""
     try:
         from resvg_py import svg_to_bytes
     except ImportError:
         raise PngUnavailable("a PNG needs resvg: `pip install 'regelwerk[png]'`; an SVG needs nothing") from None
-    if svg_to_bytes(svg_string=_LETTER) == svg_to_bytes(svg_string=_EMPTY):  # it leaves out words without a font
+    if svg_to_bytes(svg_string=_LETTER) == svg_to_bytes(svg_string=_EMPTY):  # without a font, text is left out
         raise PngUnavailable("a PNG needs a font, and this machine has none (try DejaVu Sans); an SVG needs nothing")
     return bytes(svg_to_bytes(svg_string=svg, zoom=zoom))

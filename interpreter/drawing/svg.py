@@ -1,4 +1,4 @@
-"""Elements of SVG as text, with every value quoted and every number short."""
+"""SVG elements as text, with quoted values and short numbers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ __all__ = ["document", "element", "number", "path", "text"]
 
 
 def number(value: float) -> str:
-    """At most two places after the point, and none that say nothing."""
+    """Format a number with at most two decimals and no trailing zeros."""
     shown = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if shown == "-0" else shown
 
 
 def text(words: str) -> str:
-    """Words as they stand in an element."""
+    """Escape text for an element."""
     return escape(words)
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
-    """An element. An underscore in the name of an attribute is a hyphen; what is none is left out."""
+    """Return an element. Underscores in attribute names become hyphens; attributes that are None are left out."""
     parts = [name]
     for key, value in attributes.items():
         if value is not None:
@@ -33,7 +33,7 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
 def path(
     points: Iterable[tuple[float, float]], *, closed: bool = False, bend: tuple[float, float] | None = None
 ) -> str:
-    """The ``d`` of a line through points; with a bend, of a curve from the first to the last of two."""
+    """Return the ``d`` attribute of a polyline, or with a bend of a quadratic curve between two points."""
     shown = [f"{number(x)} {number(y)}" for x, y in points]
     if bend is not None:
         return f"M{shown[0]}Q{number(bend[0])} {number(bend[1])} {shown[1]}"
@@ -41,7 +41,7 @@ def path(
 
 
 def document(width: float, height: float, inside: Iterable[str], title: str) -> str:
-    """A whole file."""
+    """Return a complete SVG document."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
         f'viewBox="0 0 {number(width)} {number(height)}" role="img">'

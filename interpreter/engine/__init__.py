@@ -1,1 +1,1 @@
-"""A composed ruleset, and the games it plays."""
+"""Composed rulesets and the games they play."""

@@ -1,9 +1,9 @@
-"""Rulesets that were loaded without error, kept between runs as long as nothing that the load looked at has changed.
+"""Cache of checked rulesets between runs. An entry is valid as long as nothing that the load read has changed.
 
-An entry is found by what was asked for and by who asks: this source, this Python. It tells first what was looked at
-(:mod:`interpreter.reading.dependencies`); only where all that is as it was is the rest read. What a game needs is
-unpickled at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be
-trusted with being unpickled, is told in :mod:`interpreter.base.store`.
+The key is the request, the interpreter's source and the Python version. An entry begins with its dependencies
+(:mod:`interpreter.reading.dependencies`); the rest is read only if they are unchanged. The data that a game needs is
+unpickled at once, YAML values and statements on demand. :mod:`interpreter.base.store` describes where entries are and
+why it is safe to unpickle them.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError
 
 
 class Request:
-    """Cache request: words that lead to an entry."""
+    """Cache lookup for an id or path with overlays."""
 
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
     def kept(self) -> tuple[tuple[object, ...], Late, bytes] | None:
-        """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is
-        valid."""
+        """Return what a game needs from the cache, a loader for the rest, and a digest; None if there is no valid
+        entry."""
         data = self.store.get(self.key)
         if data is None:
             return None
         try:
             index, files, now, late = _parts(data)
-            looks = {(what, path): found for what, path, found in json.loads(bytes(index))}
+            looks = {(kind, path): result for kind, path, result in json.loads(bytes(index))}
             evidence = Evidence(looks)
             if not evidence.holds():
                 return None
@@ -64,21 +64,21 @@ class Request:
             return None
 
     def keep(self, now: object, late: object, evidence: Evidence) -> bytes | None:
-        """Keeps what a game needs and the rest, if it is still what the files say; a digest of what was looked at."""
+        """Store a load, unless a file changed meanwhile. Return the digest of its dependencies, or None."""
         if not evidence.steady:
             return None
         sources: dict[int, tuple[int, SourceFile]] = {}
         try:
-            pickles = [_pickled(each, sources) for each in (now, late)]
+            pickles = [_pickled(part, sources) for part in (now, late)]
         except _WRONG:
             return None
-        index = json.dumps([(*look, found) for look, found in evidence.found.items()]).encode()
+        index = json.dumps([(*look, result) for look, result in evidence.found.items()]).encode()
         self.store.put(self.key, _joined(index, _files(sources), *pickles))
         return digest_of(index)
 
 
 class Late:
-    """A part of an entry that is unpickled when it is asked for."""
+    """Part of an entry that is unpickled on demand."""
 
     def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
         self._data, self._sources = data, sources
@@ -90,13 +90,12 @@ class Late:
 def request_for(
     name: str | Path, overlays: tuple[str, ...], roots: Iterable[Path] | None, ahead: int = 0
 ) -> Request | None:
-    """The entry of an id or path with overlays, looked for in these folders of rulesets or in the common ones; the
-    first ``ahead`` of them go before the others.
+    """Return the cache lookup for an id or path with overlays; None if the cache is off.
 
-    Nothing where the cache is off.
+    ``roots`` are the ruleset folders (default: the common ones); the first ``ahead`` of them take precedence.
     """
-    found = store()
-    if found is None:
+    disk = store()
+    if disk is None:
         return None
     text = str(name)
     is_path = isinstance(name, Path) or text.endswith((".yaml", ".yml")) or os.path.isfile(text)
@@ -104,39 +103,39 @@ def request_for(
     try:
         is_here = is_path or any(overlay.endswith((".yaml", ".yml")) for overlay in overlays)
         here = os.getcwd() if is_here or not all(map(os.path.isabs, folders)) else ""
-    except OSError:  # the working folder is gone
+    except OSError:  # the working folder was deleted
         return None
-    is_beside = is_path and roots is None  # the folder that the file lies in goes before the others
-    asked = [text, is_path, here, list(map(str, overlays)), is_beside, ahead, folders]
-    return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
+    is_beside = is_path and roots is None  # the file's own folder takes precedence
+    request = [text, is_path, here, list(map(str, overlays)), is_beside, ahead, folders]
+    return Request(disk, digest_of("ruleset", _interpreter_key(), json.dumps(request)))
 
 
 # -- compiled modules --------------------------------------------------------------------------------------------------
 
 
 class Modules:
-    """Compiled modules of one table. ``names``: what they were made of, as what was looked at, players and settings."""
+    """Cache of compiled modules of one table. ``names`` are the rest of the key: dependencies, players and settings."""
 
     def __init__(self, *names: str | bytes) -> None:
         self.names = names
 
-    def has(self, what: str) -> bool:
-        """Return whether an entry is there, be it whole or not."""
-        found = store()
-        return found is not None and found.has(self._key(what))
+    def has(self, name: str) -> bool:
+        """Return whether there is an entry, valid or not."""
+        disk = store()
+        return disk is not None and disk.has(self._key(name))
 
-    def kept(self, what: str) -> bytes | None:
-        found = store()
-        data = found.get(self._key(what)) if found else None
+    def kept(self, name: str) -> bytes | None:
+        disk = store()
+        data = disk.get(self._key(name)) if disk else None
         return bytes(data) if data is not None else None
 
-    def keep(self, what: str, data: bytes) -> None:
-        found = store()
-        if found is not None:
-            found.put(self._key(what), data)
+    def keep(self, name: str, data: bytes) -> None:
+        disk = store()
+        if disk is not None:
+            disk.put(self._key(name), data)
 
-    def _key(self, what: str) -> bytes:
-        return digest_of("module", _asker(), what, *self.names)
+    def _key(self, name: str) -> bytes:
+        return digest_of("module", _interpreter_key(), name, *self.names)
 
 
 # -- parsed texts ------------------------------------------------------------------------------------------------------
@@ -145,14 +144,14 @@ class Modules:
 class KeptTrees(Trees):
     """Cache of parsed rule texts between runs, by file.
 
-    A file's trees are fetched when the first of its texts is asked for. Texts with mistakes are not kept.
+    The first lookup of a text loads all trees of its file. Texts with errors are not cached.
     """
 
     def __init__(self, kept_in: Store) -> None:
         super().__init__()
         self._store = kept_in
         self._of: dict[SourceFile, list[tuple[str, Text | str, Value]]] = {}
-        """By file what is kept of it: what a text was parsed as, the text, and its tree."""
+        """Cached texts by file: grammar start symbol, text and tree."""
         self._changed: set[SourceFile] = set()
 
     def __contains__(self, key: object) -> bool:
@@ -173,7 +172,7 @@ class KeptTrees(Trees):
             self._changed.add(file)
 
     def keep(self) -> None:
-        """Keeps what was parsed anew."""
+        """Store the newly parsed texts."""
         entries: dict[bytes, bytes] = {}
         for file in self._changed:
             sources: dict[int, tuple[int, SourceFile]] = {}
@@ -194,11 +193,11 @@ class KeptTrees(Trees):
             return []
 
     def _key(self, file: SourceFile) -> bytes:
-        return digest_of("trees", _asker(), file.name, file.text)
+        return digest_of("trees", _interpreter_key(), file.name, file.text)
 
 
 class KeptValues:
-    """Cache of YAML values of valid files between runs, by name and text of the file."""
+    """Cache of the YAML values of valid files between runs, by name and text of the file."""
 
     def __init__(self, kept_in: Store) -> None:
         self._store = kept_in
@@ -207,29 +206,29 @@ class KeptValues:
     def get(self, file: SourceFile) -> Mapping | None:
         data = self._store.get(self._key(file))
         try:
-            found = _unpickled(memoryview(data), lambda number: file) if data is not None else None
+            value = _unpickled(memoryview(data), lambda number: file) if data is not None else None
         except _WRONG:
             return None
-        return found
+        return value
 
     def add(self, file: SourceFile, root: Mapping) -> None:
         self._new[file] = root
 
     def keep(self) -> None:
-        """Keeps what was read anew."""
+        """Store the newly read values."""
         self._store.put_all({self._key(file): _pickled(root, {}) for file, root in self._new.items()})
         self._new.clear()
 
     def _key(self, file: SourceFile) -> bytes:
-        return digest_of("values", _asker(), file.name, file.text)
+        return digest_of("values", _interpreter_key(), file.name, file.text)
 
 
 MOST_FITS = 2_000
-"""Of so many texts it is known that they fit, those that were met last."""
+"""Maximum number of texts in the entry; the most recent ones stay."""
 
 
 class KeptFits:
-    """Texts of files that fit the schema of their kind, by digests that are kept between runs in one entry."""
+    """Cache of texts that match the schema of their kind: digests, kept between runs in one entry."""
 
     def __init__(self, kept_in: Store) -> None:
         self._store = kept_in
@@ -244,7 +243,7 @@ class KeptFits:
         self._changed = True
 
     def keep(self) -> None:
-        """Keeps what is known to fit, where there is more of it."""
+        """Store the digests if there are new ones."""
         if self._changed:
             self._store.put(self._key(), b"".join(list(self._all())[-MOST_FITS:]))
         self._changed = False
@@ -256,43 +255,43 @@ class KeptFits:
         return self._known
 
     def _key(self) -> bytes:
-        return digest_of("fits", _asker())
+        return digest_of("fits", _interpreter_key())
 
 
 def _file_of(key: Value) -> SourceFile | None:
-    """The file of a text that was parsed; nothing for what has no place."""
+    """Return the file of a parsed text; None for a text without position."""
     text = key[1]
     return None if isinstance(text, str) else text.span(0, 0).file
 
 
 @contextmanager
 def kept_trees() -> Iterator[None]:
-    """In here texts that were parsed, now or in an earlier run, are not parsed again, nor is the YAML of files, and
-    files that fit their schema are not held against it again."""
+    """Use the caches of parsed texts, YAML values and schema checks inside the context, and store new entries at its
+    end."""
     from interpreter.language.parse import is_remembering, remembered
     from interpreter.reading.schema import fitting
     from interpreter.reading.yaml import knowing
 
-    found = store()
-    if found is None or is_remembering():
+    disk = store()
+    if disk is None or is_remembering():
         with remembered():
             yield
         return
-    kept = trees, fits, values = KeptTrees(found), KeptFits(found), KeptValues(found)
+    memories = trees, fits, values = KeptTrees(disk), KeptFits(disk), KeptValues(disk)
     with remembered(trees), fitting(fits), knowing(values):
         try:
             yield
         finally:
-            for each in kept:
-                each.keep()
+            for memory in memories:
+                memory.keep()
 
 
-# -- who asks ----------------------------------------------------------------------------------------------------------
+# -- interpreter -------------------------------------------------------------------------------------------------------
 
 
 @cache
-def _asker() -> bytes:
-    """This source, by its version and the place, size and time of its files, and this Python."""
+def _interpreter_key() -> bytes:
+    """Return the key of this interpreter: version, path, size and time of its source files, and the Python version."""
     package = Path(__file__).resolve().parent.parent
     version = _version(package)
     files = sorted({*_sources(str(package)), *_sources(str(schema_folder()))})
@@ -300,28 +299,28 @@ def _asker() -> bytes:
 
 
 def _version(package: Path) -> bytes:
-    """The file that says the version, as a package may be unpacked with times that tell nothing."""
+    """Return the file that contains the version: unpacked packages may have meaningless file times."""
     return (package / "__init__.py").read_bytes()
 
 
 def _sources(folder: str) -> list[tuple[str, int, int]]:
-    found = []
+    files = []
     with os.scandir(folder) as listed:
         for entry in listed:
             if entry.is_dir():
-                found.extend([] if entry.name in ("__pycache__", "rulesets", "docs") else _sources(entry.path))
+                files.extend([] if entry.name in ("__pycache__", "rulesets", "docs") else _sources(entry.path))
             elif entry.name.endswith(_SOURCES):
-                about = entry.stat()
-                found.append((entry.path, about.st_size, about.st_mtime_ns))
-    return found
+                status = entry.stat()
+                files.append((entry.path, status.st_size, status.st_mtime_ns))
+    return files
 
 
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out the texts of files: they stand once in the entry, and are named by number. By type, so that no other
-    object costs a call."""
+    """Pickles a file's text once and refers to it by number. It dispatches by type, so that other objects cost no
+    call."""
 
     def __init__(self, file: io.BytesIO, sources: dict[int, tuple[int, SourceFile]]) -> None:
         super().__init__(file, protocol=5)
@@ -333,14 +332,14 @@ class _Pickler(pickle.Pickler):
 
 
 def _source(number: int) -> SourceFile:
-    """Stands in pickles for the files of an entry."""
-    raise pickle.UnpicklingError(f"file {number} is of no entry")
+    """Placeholder for files in pickles; the unpickler replaces it."""
+    raise pickle.UnpicklingError(f"file {number} is in no entry")
 
 
 def _table_of(look: Any) -> tuple[Any, tuple[Any]]:
-    """A look into a table is the table."""
+    """Pickle a bound `__getitem__` as its table."""
     if look.__name__ != "__getitem__":
-        raise pickle.PicklingError(f"{look} has no place in a ruleset")
+        raise pickle.PicklingError(f"{look} does not belong in a ruleset")
     return _look_into, (look.__self__,)
 
 
@@ -354,12 +353,13 @@ class _Unpickler(pickle.Unpickler):
         self._source = source
 
     def find_class(self, module: str, name: str) -> object:
-        """Classes of this package and a few plain ones. That entries are ours is made sure before; this is a fence."""
+        """Allow classes of this package and a few plain ones only: a second line of defence, as entries are trusted
+        already."""
         if (module, name) == (_source.__module__, _source.__name__):
             return self._source
         if module.startswith("interpreter.") or (module, name) in _OTHERS:
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in a ruleset")
+        raise pickle.UnpicklingError(f"{module}.{name} does not belong in a ruleset")
 
 
 _OTHERS = frozenset(
@@ -392,11 +392,11 @@ def _joined(*parts: bytes) -> bytes:
 
 
 def _parts(data: bytes) -> list[memoryview]:
-    """The parts of an entry, each behind its length."""
+    """Split an entry into its parts, each of which follows its length."""
     rest = memoryview(data)
-    found = []
+    parts = []
     while rest:
         end = 8 + int.from_bytes(rest[:8], "little")
-        found.append(rest[8:end])
+        parts.append(rest[8:end])
         rest = rest[end:]
-    return found
+    return parts

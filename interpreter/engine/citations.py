@@ -17,10 +17,10 @@ __all__ = ["Citation", "citations_of", "options_of"]
 
 @dataclass(frozen=True)
 class Citation:
-    """Something of a ruleset that cites statements.
+    """A part of a ruleset that cites statements.
 
-    ``section`` and ``name`` say what it is; ``place`` finds it there: the layer of a rule and its line, or the case
-    of a trigger.
+    ``section`` and ``name`` identify it; ``place`` locates it inside: the layer of a rule and the line, or the case of
+    a trigger.
     """
 
     section: str
@@ -30,21 +30,20 @@ class Citation:
     cites: tuple[str, ...]
     place: tuple[int, ...] = ()
     extent: Span | None = field(default=None, repr=False)
-    """All of the text that cites them, where it stands inside other rules: what is added to a decision."""
+    """Full extent of the citing text if it lies inside other rules, as additions to a decision do."""
 
 
 def citations_of(ruleset: Rules) -> list[Citation]:
-    """Everything that is in force in a ruleset and cites statements: its files by their heads, then in the order of
-    sections and files."""
-    found: list[Citation] = []
+    """Return all citing parts of a ruleset that are in force: first its files, then by section and file."""
+    citations: list[Citation] = []
     for document in ruleset.composition.documents:
         cites = tuple(scalar.text for scalar in words(document.root.get("cites")))
         title = word(document.root.get("title"), document.id)
-        found.append(Citation("files", title, document.id, document.root[document.kind].span, cites))
+        citations.append(Citation("files", title, document.id, document.root[document.kind].span, cites))
     for section, names in ruleset.composition.sections.items():
         for name, entries in names.items():
-            found.extend(_of_entries(ruleset, section, name, entries))
-    return [citation for citation in found if citation.cites]
+            citations.extend(_of_entries(ruleset, section, name, entries))
+    return [citation for citation in citations if citation.cites]
 
 
 def _of_entries(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
@@ -68,7 +67,7 @@ def _texts(entry: Entry, key: str) -> list[str]:
 
 
 def _lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> int:
-    """The lowest layer that can still answer: below one that replaces it without a guard nothing does."""
+    """Return the lowest layer in force: a layer that replaces without a guard disables all layers below."""
     rule = ruleset.model.rules.get(name) if section == "rules" else None
     for index in range(len(entries) - 1, 0, -1):
         covers = entries[index].covers
@@ -78,7 +77,7 @@ def _lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entr
 
 
 def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
-    """The lines of a verdict, which cite statements of their own."""
+    """Yield the lines of a verdict, which have citations of their own."""
     if layer.form != "permits" or not isinstance(layer.body, tuple):
         return
     for index, line in enumerate(layer.body):
@@ -87,13 +86,13 @@ def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
 
 
 def _of_options(layer: RuleLayer) -> Iterator[Citation]:
-    """The alternatives of decisions, which cite statements of their own."""
+    """Yield the alternatives of decisions, which have citations of their own."""
     for index, option in enumerate(options_of(layer.body)):
         yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
 
 
 def options_of(body: object) -> list[core.Option]:
-    """The alternatives in a text, in the order in which they are written."""
+    """Return the alternatives in a text, in source order."""
     return [node for node in descendants(body) if isinstance(node, core.Option)]
 
 

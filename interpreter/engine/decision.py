@@ -1,4 +1,4 @@
-"""Decisions: who must choose, what is shown with that, and the options, each with its public names."""
+"""Decisions: the seat that chooses, the values shown with the decision, and its options by public names."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ __all__ = [
 _new = object.__new__
 
 MAXIMUM_OPTIONS = 4_000
-"""So many options of one decision are known by their public names before they are made anew."""
+"""Number of options of one decision that are cached with their public names."""
 
 
 def choice_text(choice: Mapping[str, object]) -> str:
-    """A choice as one types it: `buy card=3 price=5`."""
+    """Format a choice as the user types it: `buy card=3 price=5`."""
     return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One concrete choice: the alternative and its values, by their public names."""
+    """A concrete choice: the alternative and its values, by public names."""
 
     do: str
     values: tuple[tuple[str, Value], ...]
     code: Code
     site: OptionSite | None = field(default=None, repr=False, compare=False)
-    """Where the game itself made it: there its code is surely what its names say."""
+    """Set on options that the game itself created: their code is known to match their public names."""
 
     def as_dict(self) -> dict[str, Json]:
         return {"do": self.do, **dict(self.values)}
@@ -64,10 +64,10 @@ class Option:
 
 
 class Named:
-    """The options of one decision of a table, each made when it is first looked up.
+    """Options of a decision at one table, created and cached on first lookup.
 
-    ``index`` is the stretch that asks, ``options`` are those that were, by their codes: equal ones are one object, as
-    long as few are known. ``seat`` is the local that says who decides, if one does.
+    ``index`` is the stretch that asks. ``options`` is the cache by code: equal options are one object, up to a limit.
+    ``seat`` is the local that holds the seat that decides, if there is one.
     """
 
     __slots__ = ("index", "machine", "names", "options", "seat", "site")
@@ -80,23 +80,24 @@ class Named:
         self.seat = seat.index if type(seat) is core.Local else None
 
     def option(self, code: Code) -> Option:
-        """The option of an alternative's number and values."""
-        known = self.options.get(code)
-        if known is not None:
-            return known
+        """Return the option of a code: the alternative's number and its values."""
+        cached = self.options.get(code)
+        if cached is not None:
+            return cached
         number, values = code
         option, names = self.site.options[number], self.names
         choices = option.core.choices
         pairs = zip(choices, values, strict=True)
         public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
-        sure = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
+        named = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
         if len(self.options) >= MAXIMUM_OPTIONS:
             self.options.clear()
-        found = self.options[code] = Option(option.name, public, code, option if sure else None)
-        return found
+        new = self.options[code] = Option(option.name, public, code, option if named else None)
+        return new
 
     def _is_named(self, value: Value, type_: Type) -> bool:
-        """Return whether a value has a public name of its own: cards without a key, and copies, share theirs."""
+        """Return whether a public name identifies the value: cards without a key, and copies of a card, share
+        theirs."""
         model = self.names.model
         if isinstance(type_, CardType):
             return value is None or model.cards[value].is_named
@@ -104,7 +105,7 @@ class Named:
 
 
 class Options(Sequence[Option]):
-    """The legal choices of a decision: behaves as the full list, found as far as it is read."""
+    """Legal choices of a decision. A sequence that is enumerated only as far as it is read."""
 
     __slots__ = ("_found", "_more", "_named")
 
@@ -128,7 +129,7 @@ class Options(Sequence[Option]):
         return self._found
 
     def _up_to(self, number: int) -> list[Option]:
-        """As many as there are up to one."""
+        """Return the options read so far, extended up to index ``number`` if there are that many."""
         while self._more is not None and len(self._found) <= number:
             code = next(self._more, None)
             if code is None:
@@ -138,9 +139,9 @@ class Options(Sequence[Option]):
         return self._found
 
     def gave(self, option: Option) -> bool:
-        """Return whether this very object was among those that have been read."""
-        for each in self._found:  # noqa: SIM110  a generator takes three times as long
-            if each is option:
+        """Return whether this very object is among the options read so far."""
+        for candidate in self._found:  # noqa: SIM110  a generator takes three times as long
+            if candidate is option:
                 return True
         return False
 
@@ -181,20 +182,21 @@ class Decision:
 
     actor: int
     turn: Turn | None
-    """What the machine reports of it; nothing where another seat decides than the one whose turn it is."""
+    """The machine's report of the decision; None for a seat that chooses before its turn."""
     named: Named
-    """Its options, by their codes."""
+    """Options by code."""
     offered: Option | None
-    """The option that the machine itself chose: it is legal, and need not be looked at again."""
+    """Option that the machine itself chose: it is legal and needs no check."""
     state: State
-    """That of the game. No game stands here: with it every game would be part of a cycle."""
+    """State of the game. A reference to the game itself would make every game part of a reference cycle."""
     _context: dict[str, Json]
     listed: Options | None
-    """Nothing before somebody has asked for them."""
+    """Options, or None before their first use."""
 
     @property
     def is_turned(self) -> bool:
-        """Return whether another seat decides here than the one whose turn it is, where seats choose at once."""
+        """Return whether, with simultaneous choices, the decision belongs to another seat than the one whose turn it
+        is."""
         return self.turn is None
 
     @property
@@ -207,7 +209,7 @@ class Decision:
 
     @property
     def frame(self) -> Frame:
-        """The frame of the rule that asks."""
+        """Frame of the rule that asks."""
         try:
             return self._frame
         except AttributeError:
@@ -222,14 +224,14 @@ class Decision:
 
     @property
     def env(self) -> list[Value]:
-        """The locals of the rule that asks: a copy, which may be worked with."""
+        """Locals of the rule that asks, as a copy that you may change."""
         return list(self.frame[1])
 
     @property
     def context(self) -> dict[str, Json]:
         try:
             return self._context
-        except AttributeError:  # nobody has asked yet
+        except AttributeError:  # first use
             names, state, env = self.named.names, self.state, self.env
             self.named.machine.meter.refill()
         types = {name: value.type for name, value in self.site.ask.context}
@@ -239,35 +241,35 @@ class Decision:
 
     @property
     def codes(self) -> list[Code]:
-        """The codes of all options."""
+        """Codes of all options."""
         if self.is_turned:
             return list(self.named.machine.options(self.state, self.env, self.site))
         return self.named.machine.codes(self.state)
 
     @property
     def options(self) -> Options:
-        found = self.listed
-        if found is None:
+        options = self.listed
+        if options is None:
             self.named.machine.meter.refill()
-            self.listed = found = Options(self)
-        return found
+            self.listed = options = Options(self)
+        return options
 
     def option(self, code: Code) -> Option:
-        """The option of an alternative's number and values."""
+        """Return the option of a code: the alternative's number and its values."""
         return self.named.option(code)
 
     def offer(self, code: Code) -> Option:
-        """The option that the machine itself chose."""
-        found, turn = self.named.option(code), self.turn
-        if found.site is None:
-            return found
+        """Return the option that the machine chose, and remember it as legal."""
+        option, turn = self.named.option(code), self.turn
+        if option.site is None:
+            return option
         if turn is not None and code is turn.code:
-            turn.option = found = replace(found, code=code)
-        self.offered = found
-        return found
+            turn.option = option = replace(option, code=code)
+        self.offered = option
+        return option
 
     def gave(self, option: Option) -> bool:
-        """Return whether this very object was read among the options."""
+        """Return whether this very object came from this decision."""
         return option is self.offered or (self.listed is not None and self.listed.gave(option))
 
     def __repr__(self) -> str:
@@ -275,7 +277,7 @@ class Decision:
 
 
 def named_at(table: Table, index: int) -> Named:
-    """The options of the decision at a stretch; those not met yet have no names."""
+    """Return the named options of the decision at a stretch; create them on first use."""
     named: Named | None = table.options.get(index)
     if named is None:
         named = table.options[index] = Named(table.machine, index, table.rules.names)
@@ -283,7 +285,7 @@ def named_at(table: Table, index: int) -> Named:
 
 
 def decision_of(table: Table, state: State, turn: Turn) -> Decision:
-    """The decision that the machine reports."""
+    """Create the decision that the machine reports."""
     decision = _new(Decision)
     decision.actor, decision.turn, decision.state = turn.seat, turn, state
     decision.offered = decision.listed = None
@@ -292,7 +294,8 @@ def decision_of(table: Table, state: State, turn: Turn) -> Decision:
 
 
 def decision_at(table: Table, state: State) -> Decision | None:
-    """The decision that a state waits for; none where the game is over. Only reads: a state stays where it lives."""
+    """Return the decision that a state waits for, or None if the game is over. The state is only read and does not
+    move."""
     if state.frame is None:
         return None
     stretch, env = state.frame[:2]
@@ -301,12 +304,12 @@ def decision_at(table: Table, state: State) -> Decision | None:
 
 
 def others_at(decision: Decision) -> list[Decision]:
-    """The same decision of the other seats that have not chosen, where seats choose at once."""
+    """Return the decisions of the other seats that have not chosen, for simultaneous choices."""
     return [turned(decision, seat) for seat in waiting(decision) if seat != decision.actor]
 
 
 def waiting(decision: Decision) -> Iterable[int]:
-    """The seats that can decide now, in order."""
+    """Return the seats that can decide now, in order."""
     at_once = decision.site.ask.at_once
     if at_once is None:
         return (decision.actor,)
@@ -315,14 +318,14 @@ def waiting(decision: Decision) -> Iterable[int]:
 
 
 def turned(decision: Decision, seat: int) -> Decision:
-    """The same decision of another seat."""
+    """Return the same decision for another seat."""
     if decision.actor == seat:
         return decision
     index, env, caller, into = decision.frame
     place = decision.named.seat
     assert place is not None
-    other = Decision()
-    other.turn = other.offered = other.listed = None
-    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), caller, into)
-    other.named, other.state = decision.named, decision.state
-    return other
+    result = Decision()
+    result.turn = result.offered = result.listed = None
+    result.actor, result.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), caller, into)
+    result.named, result.state = decision.named, decision.state
+    return result

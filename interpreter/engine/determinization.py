@@ -1,19 +1,19 @@
-"""The game as it may be, for all that a seat knows: hidden cards and tokens dealt anew.
+"""Determinization: deals hidden cards and tokens anew, consistently with what a seat knows.
 
-What a seat has seen of a hidden card is told by the log: where a card went from an open zone to a hidden one, it is
-known there until the zone is shuffled or a card goes on from it unseen. All other hidden cards are dealt anew, among
-the zones between which cards went unseen. Hidden tokens are known where all that moved was told
-(:mod:`interpreter.engine.inferable_pools`), and shared out anew elsewhere. Where the log does not reach back to the
+**Cards.** The log tells what a seat has seen. A card that moved from an open to a hidden zone stays known until the
+zone is shuffled or a card leaves it unseen. All other hidden cards are dealt anew, among the zones between which cards
+moved unseen. **Tokens** in hidden pools are known if every move was announced
+(:mod:`interpreter.engine.inferable_pools`), and are shared out anew otherwise. If the log does not reach back to the
 beginning, nothing is known.
 
-A procedure under way can have a local that the seat may not know (:mod:`interpreter.engine.secrecy`): a sealed choice
-of another seat, a number read from hidden cards, a draw that was not told. Then a world is dealt as of the last
-decision at which there was no such local, and play goes on from there: with the choices that the seat knows, others by
-lot, chance that was told as it was, and other chance anew. After each choice the seat must be told and asked the same
-as it was, and see the same in the end; what it came to see on the way lies where it lay. Who looks at a game without
-its log cannot go back: then no world is found.
+**Secret locals.** An active procedure can have a local that the seat may not know (:mod:`interpreter.engine.secrecy`):
+a sealed choice of another seat, a number read from hidden cards, an unannounced draw. Then the world is dealt at the
+last decision without such a local and replayed from there: known choices are repeated, unknown ones are random,
+announced outcomes of chance are repeated, others are random. After each choice the seat must observe and be asked the
+same as in the game, and the final view must be equal; cards that the seat saw on the way stay where they are. Without a
+log, a game cannot go back, so no world is found.
 
-No world depends on what is hidden: of two games that look alike to a seat, it deals the same worlds.
+Worlds do not depend on hidden information: two games that look alike to a seat deal the same worlds.
 """
 
 from __future__ import annotations
@@ -62,35 +62,35 @@ from interpreter.language.types import (
 __all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
 
 DEALS = 8
-"""So often is dealt anew where a deal does not come out."""
+"""Attempts to deal cards so that they fit."""
 REPLAYS = 50
-"""So often is a world dealt anew from which play does not go on as it did."""
+"""Attempts to deal a world from which the replay succeeds."""
 TRIES = 4
-"""So often is one choice made anew, with other chance and, where it is not known, by another lot."""
+"""Attempts to replay one choice, each with other random outcomes and, for an unknown choice, another option."""
 OPTIONS = 2_000
-"""So many options of a choice are read."""
+"""Maximum number of options of a choice that are considered."""
 
 
 class Undealt(Exception):
-    """No world was found in which secrets are others and the game goes on as it did."""
+    """Raised if no world with other secrets leads to the same observations."""
 
 
 class _Made(NamedTuple):
-    """A choice that was made, as a seat knows it."""
+    """A past choice as a seat knows it."""
 
     actor: int
     decision: str
     alternative: str | None
-    """Nothing where the choice is sealed."""
+    """None for a sealed choice."""
     values: tuple[tuple[str, Json], ...]
-    """Those that the seat knows."""
+    """Values that the seat knows."""
     seen: object
-    """What the seat was told of it and asked then; nothing where that does not matter."""
+    """What the seat observed and was asked after the choice; None if it does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """Chance that was told is as it was, all else is new."""
+class _ReplayedChance:
+    """Chance source for replays: announced outcomes are repeated, others are new."""
 
     names: frozenset[str]
     old: ChanceSource
@@ -108,7 +108,7 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place of a hidden zone whose card is not known. ``shows``: the back that is seen there, if one is."""
+    """Position in a hidden zone whose card is unknown; ``shows`` is its visible back, if any."""
 
     cell: int
     number: int
@@ -119,7 +119,7 @@ class _Place:
 class Memory:
     """Knowledge of a seat about hidden cards, from the log of a game.
 
-    ``known`` are hidden cards that the seat knows all the same. It goes on with the game: see :meth:`learn`.
+    ``known`` are the hidden cards that the seat knows. :meth:`learn` updates it as the game goes on.
     """
 
     def __init__(self, game: Game, seat: int) -> None:
@@ -127,23 +127,24 @@ class Memory:
         self.zones = constants.effects.zones
         self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
         self.pools = list(_cells(game, sorted(game.ruleset.counted)))
-        """Pools whose tokens were counted, where the log reaches back to the beginning."""
+        """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None
         self._left: dict[int, int] = {}
         self._holds: dict[int, tuple[int, ...]] = {}
         self._read: list[Record] = []
-        """The last record of the log that was read, and their number."""
+        """Last record read from the log, if any."""
         self._until = 0
+        """Number of records read from the log."""
         self.learn(game)
 
     @property
     def counted(self) -> Collection[int]:
-        """Hidden pools of which the seat knows what they hold."""
+        """Hidden pools whose content the seat knows."""
         return self.pools if self._parts is not None else ()
 
     def part(self, cell: int) -> int:
-        """To which part of what is hidden a zone belongs: cards went unseen between the zones of one."""
+        """Return the group of hidden zones that a zone belongs to; cards moved unseen between the zones of a group."""
         if self._parts is None:
             return 0
         while self._parts[cell] != cell:
@@ -151,16 +152,16 @@ class Memory:
         return cell
 
     def learn(self, game: Game) -> None:
-        """Reads on in the log. Where it does not reach back to the beginning, nothing is known."""
+        """Read new log records. If the log does not reach back to the beginning, nothing is known."""
         log, first = game.state.log, game.table.first.cells
         if self._until > len(log) or (self._read and log[self._until - 1] is not self._read[0]):
-            self._until = 0  # choices were taken back
+            self._until = 0  # choices were undone
         cells = {cell: game.state.cells[cell] for cell in (*self.zones, *self.pools)}
-        found = []
+        changed_zones = []
         for record in islice(reversed(log), len(log) - self._until):
             for cell, old in changes(record):
                 if cell in self.zones:
-                    found.append((cell, _flat(cells[cell])))
+                    changed_zones.append((cell, _flat(cells[cell])))
                 if cell in cells:
                     cells[cell] = old
         if self._until == 0:
@@ -172,19 +173,19 @@ class Memory:
                 self._parts, self.known = None, set()
         self._until, self._read = len(log), log[-1:]
         if self._parts is not None:
-            for cell, new in reversed(found):
+            for cell, new in reversed(changed_zones):
                 self._change(self._parts, cell, new)
 
     def _change(self, parts: dict[int, int], cell: int, new: tuple[int, ...]) -> None:
-        """A zone holds other cards, or the same in another order."""
+        """Record that a zone has new cards or a new order."""
         old, self._holds[cell] = self._holds[cell], new
-        came = set(new) - set(old)
+        arrived = set(new) - set(old)
         self._left.update((card, cell) for card in set(old) - set(new))
         if cell not in self.hidden:
             return
-        if not came and [card for card in old if card in set(new)] != list(new):
+        if not arrived and [card for card in old if card in set(new)] != list(new):
             self.known -= set(new)
-        for card in came:
+        for card in arrived:
             source = self._left.get(card)
             if source in self.hidden:
                 self.known -= {card, *self._holds[source]}
@@ -194,9 +195,11 @@ class Memory:
 
 
 class Worlds:
-    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are; where a
-    card of ``backs`` lies, comes one with the same back. Where it does not ``replay``, what was chosen sealed is left
-    where it lies, if it does not lie hidden."""
+    """Deals games like a given one at a decision, consistently with what a seat knows.
+
+    ``fixed`` cards stay where they are; a card in ``backs`` is replaced by one with the same back. Without ``replay``,
+    sealed choices are kept, unless their cards are in hidden zones.
+    """
 
     def __init__(
         self,
@@ -225,10 +228,10 @@ class Worlds:
         self._pools = self._hidden_pools(memory)
         self._values = [cell for cell in self.hidden if not isinstance(self._group(cell).type, HolderType)]
         self._laid_out: Game | None = None
-        """The game without its log, in lists of cells: what worlds are copied from."""
+        """The game without its log, with its state in lists of cells: worlds are copied from it."""
 
     def _go_back(self) -> None:
-        """To the last decision at which no procedure has a local that the seat may not know."""
+        """Go back to the last decision at which no active procedure has a secret local."""
         game, seat, revealed = self.now, self.seat, False
         if not reads_secrets(game.table, game.state, seat):
             return
@@ -236,7 +239,7 @@ class Worlds:
         game = game.clone(log=True)
         while reads_secrets(game.table, game.state, seat):
             log = game.state.log
-            start = next((place for place in range(len(log) - 1, -1, -1) if is_choice(log[place])), None)
+            start = next((number for number in range(len(log) - 1, -1, -1) if is_choice(log[number])), None)
             if start is None:
                 raise Undealt
             revealed = revealed or reveals(log[start:])
@@ -245,75 +248,79 @@ class Worlds:
         self.game = game
 
     def _made(self, game: Game, start: int, *, revealed: bool) -> _Made:
-        """The last choice, as the seat knows it; with all that the seat came to see by it."""
+        """Return the last choice as the seat knows it, and fix the cards that the seat saw because of it."""
         record = game.state.log[start]
         choice = read(record)
         assert isinstance(choice, Choice)
         site, _, actor, values, context, masks = choice
         self._see(game)
         sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
-        known = []
+        known_values = []
         for part, value, mask, public in zip(
             site.core.choices, values, masks[len(context) :], game.option_of(record).values, strict=True
         ):
             if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
-                known.append(public)
+                known_values.append(public)
                 self.fixed.update(cards_in(value, part.type, game.ruleset.model.records))
         name = None if sealed else site.core.name
-        return _Made(actor, site.ask.name, name, tuple(known), self._noticed(game, start))
+        return _Made(actor, site.ask.name, name, tuple(known_values), self._noticed(game, start))
 
     def _see(self, game: Game) -> None:
-        """Cards that the seat sees, or is asked about, lay where they lay."""
+        """Fix the cards that the seat sees now, or can choose."""
         machine, records = game.machine, game.ruleset.model.records
         for card in range(len(game.ruleset.model.cards)):
             if may_see(machine.constants.visible(game.state, card), self.seat):
                 self.fixed.add(card)
-        asked = game.decision_of(self.seat)
-        if asked is None:
+        decision = game.decision_of(self.seat)
+        if decision is None:
             return
-        for number, values in islice(machine.options(game.state, asked.env, asked.site), OPTIONS):
-            for choice, value in zip(asked.site.options[number].core.choices, values, strict=True):
+        for number, values in islice(machine.options(game.state, decision.env, decision.site), OPTIONS):
+            for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
                 self.fixed.update(cards_in(value, choice.type, records))
 
     def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
-        """Return what the seat was told since a record of the log, and asked now."""
-        told = [
+        """Return what the seat observed since a log record, and what it is asked now."""
+        lines = [
             (line.kind, line.name, line.text, line.values)
             for line in lines_since(game.table, game.state, start, self.seat)
         ]
-        asked, mine = game.decision, game.decision_of(self.seat)
+        decision, own_decision = game.decision, game.decision_of(self.seat)
         options = None
-        if mine is not None:
-            options = mine.context, list(islice(game.machine.options(game.state, mine.env, mine.site), OPTIONS))
-        return told, None if asked is None else (asked.actor, asked.name, asked.frame[0]), options
+        if own_decision is not None:
+            options = (
+                own_decision.context,
+                list(islice(game.machine.options(game.state, own_decision.env, own_decision.site), OPTIONS)),
+            )
+        return lines, None if decision is None else (decision.actor, decision.name, decision.frame[0]), options
 
     def _without_open_choices(self) -> None:
-        """Undo open simultaneous choices of other seats: they are in locals only, so they choose again."""
-        asked = self.game.decision
-        if asked is None or not asked.site.ask.kept:
+        """Undo simultaneous choices of other seats that still wait: only locals hold them, so these seats choose
+        again."""
+        decision = self.game.decision
+        if decision is None or not decision.site.ask.kept:
             return
-        ask, env = asked.site.ask, list(asked.frame[1])
+        ask, env = decision.site.ask, list(decision.frame[1])
         assert isinstance(ask.seat, core.Local)
         assert isinstance(ask.at_once, core.Local)
         listed, order, *lists = ask.kept
         chosen = env[order]
         mine = [place for place, seat in enumerate(chosen) if seat == self.seat]
-        for each in (order, *lists):
-            env[each] = tuple(env[each][place] for place in mine)
+        for local in (order, *lists):
+            env[local] = tuple(env[local][place] for place in mine)
         env[ask.at_once.index] = tuple(seat for seat in env[listed] if seat not in env[order])
         self.again = [_Made(seat, ask.name, None, (), None) for seat in chosen if seat != self.seat]
         if self.again:
             env[ask.seat.index] = env[ask.at_once.index][0]
-            self.game = self.game.stood_at((asked.frame[0], tuple(env), asked.frame[2], asked.frame[3]))
+            self.game = self.game.stood_at((decision.frame[0], tuple(env), decision.frame[2], decision.frame[3]))
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
 
-    # --- what is not known
+    # --- hidden things
 
     def _unknown(self, memory: Memory) -> Iterator[tuple[list[_Place], list[int]]]:
-        """The places whose cards are not known, and these cards in order: together what is dealt among each other."""
-        known = memory.known
+        """Yield groups of places with unknown cards, and these cards in order; each group is dealt separately."""
+        known_cards = memory.known
         parts: dict[int, tuple[list[_Place], list[int]]] = {}
         for cell in self.hidden:
             if cell not in self.zones:
@@ -322,7 +329,7 @@ class Worlds:
             type_, tops, held = self._group(cell).type, self._tops(cell), _flat(self.game.state.cells[cell])
             kind = type_.name if isinstance(type_, CardHolderType) else ""
             for number, card in enumerate(held):
-                if card not in known and card not in self.fixed:
+                if card not in known_cards and card not in self.fixed:
                     back = self._back(cell) if card in self.backs else None
                     shows = tops.get(number, ()) if back is None else (back(card),)
                     places.append(_Place(cell, number, kind, shows))
@@ -332,7 +339,7 @@ class Worlds:
                 yield sorted(places, key=lambda place: (not place.shows, not place.kind)), sorted(cards)
 
     def _tops(self, cell: int) -> dict[int, tuple[Value, ...]]:
-        """For places of top cards whose backs are open, the back."""
+        """Return the open backs of top cards, by place."""
         back, held = self._back(cell), self.game.state.cells[cell]
         if back is None or not held:
             return {}
@@ -348,38 +355,37 @@ class Worlds:
         return lambda card: back(self.game.state, [card])
 
     def _hidden_pools(self, memory: Memory) -> list[list[int]]:
-        """Pools whose tokens are not known, those of a token together."""
-        found: dict[str, list[int]] = {}
+        """Return the pools with unknown content, grouped by token."""
+        pools: dict[str, list[int]] = {}
         for cell in self.hidden:
             group = self._group(cell)
             if isinstance(group.type, PoolType) and cell not in memory.counted:
-                found.setdefault(group.type.name, []).append(cell)
-        return [cells for cells in found.values() if len(cells) > 1]
+                pools.setdefault(group.type.name, []).append(cell)
+        return [cells for cells in pools.values() if len(cells) > 1]
 
     # --- dealing
 
     def deal(self, seed: int, draw: Draw) -> Game:
-        """A world, with chance of its own from then on. :class:`Undealt` where none is found."""
+        """Deal a world, whose further random outcomes come from ``seed``. Raises :class:`Undealt` if none is found."""
         for _ in range(REPLAYS):
-            world = self._gone_on(self.dealt(draw), draw)
+            world = self._replayed(self.dealt(draw), draw)
             if world is not None:
                 world.chance = Seeded(seed)
                 return world
         raise Undealt
 
-    def _gone_on(self, world: Game, draw: Draw) -> Game | None:
-        """The game with the same choices made again as far as the seat knows them; nothing where it notices that all is
-        not as it was."""
-        told = self.now.ruleset.secrecy.told_draws if self.again else frozenset()
+    def _replayed(self, world: Game, draw: Draw) -> Game | None:
+        """Replay the choices as far as the seat knows them; return None if it would observe a difference."""
+        announced = self.now.ruleset.secrecy.announced_draws if self.again else frozenset()
         for made in self.again:
             for _ in range(TRIES):
-                other = world.clone()
-                other.chance = _Told(told, self.now.chance, Seeded(draw(1 << 31)))
-                if self._is_repeated(other, made, draw):
+                attempt = world.clone()
+                attempt.chance = _ReplayedChance(announced, self.now.chance, Seeded(draw(1 << 31)))
+                if self._is_repeated(attempt, made, draw):
                     break
             else:
                 return None
-            world = other
+            world = attempt
         if self.again and (
             _place(world) != _place(self.now)
             or (self.again[-1].seen is not None and world.view(self.seat) != self.now.view(self.seat))
@@ -387,22 +393,22 @@ class Worlds:
             return None
         return world
 
-    def _is_repeated(self, world: Game, made: _Made, draw: Draw) -> bool:
-        """Makes a choice again; false where it cannot be made, or the seat notices a difference."""
-        asked = world.decision_of(made.actor)
-        if asked is None or asked.name != made.decision:
+    def _is_repeated(self, world: Game, past: _Made, draw: Draw) -> bool:
+        """Replay a choice; return False if it is not possible or the seat would observe a difference."""
+        decision = world.decision_of(past.actor)
+        if decision is None or decision.name != past.decision:
             return False
         try:
-            options = [option for option in islice(asked.options, OPTIONS) if _fits(option, made)]
+            options = [option for option in islice(decision.options, OPTIONS) if _fits(option, past)]
             if not options:
                 return False
-            world.apply(options[draw(len(options)) if len(options) > 1 else 0], made.actor)
-            return made.seen is None or self._noticed(world, 0) == made.seen
+            world.apply(options[draw(len(options)) if len(options) > 1 else 0], past.actor)
+            return past.seen is None or self._noticed(world, 0) == past.seen
         except (IllegalMove, RuleFailure):
             return False
 
     def dealt(self, draw: Draw) -> Game:
-        """The game with what is hidden dealt anew, without its log."""
+        """Return a copy of the game without log, with hidden things dealt anew."""
         if self._laid_out is None:
             self._laid_out = self.game.clone()
             self._laid_out.state.leave()
@@ -427,20 +433,20 @@ class Worlds:
         return world
 
     def _guess(self, cells: list[Value], draw: Draw) -> None:
-        """Hidden values, each as likely as another that it can have; a number without an end is what it was first."""
+        """Draw hidden values uniformly; a number without a range gets its initial value."""
         for cell in self._values:
-            group, start = self._group(cell), self.game.table.first.cells[cell]
+            group, initial = self._group(cell), self.game.table.first.cells[cell]
             if cells[cell] is not None:
-                cells[cell] = self._value(group, group.type, cells[cell], start, draw)
+                cells[cell] = self._value(group, group.type, cells[cell], initial, draw)
 
-    def _value(self, group: Group, type_: Type, held: Value, start: Value, draw: Draw) -> Value:
-        """A value by chance, of a list as long as the one that is ``held``."""
+    def _value(self, group: Group, type_: Type, present: Value, start: Value, draw: Draw) -> Value:
+        """Draw a value of a type; lists keep the length of the ``present`` value."""
         model, constants = self.game.ruleset.model, self.game.machine.constants
         match type_:
             case ListType():
-                return tuple(self._value(group, type_.of, item, 0, draw) for item in held)
-            case SetType() if (many := self._many(type_.of)) is not None:
-                return tuple(sorted(shuffled(range(many), draw)[: len(held)]))
+                return tuple(self._value(group, type_.of, item, 0, draw) for item in present)
+            case SetType() if (count := self._count_of(type_.of)) is not None:
+                return tuple(sorted(shuffled(range(count), draw)[: len(present)]))
             case IntType() if group.range is not None:
                 return group.range[0] + draw(group.range[1] - group.range[0] + 1)
             case BoolType():
@@ -451,14 +457,14 @@ class Worlds:
             case SeatType():
                 return draw(len(constants.seats))
             case RecordType():
-                fields = zip(model.records[type_.name].values(), held, strict=True)
+                fields = zip(model.records[type_.name].values(), present, strict=True)
                 return tuple(None if item is None else self._value(group, of, item, 0, draw) for of, item in fields)
             case _:
-                many = self._many(type_)
-                return start if many is None else draw(many)
+                count = self._count_of(type_)
+                return start if count is None else draw(count)
 
-    def _many(self, type_: Type | None) -> int | None:
-        """Return the number of values of a kind, or of nodes and places."""
+    def _count_of(self, type_: Type | None) -> int | None:
+        """Return the number of values of a kind, or of nodes or places; None for other types."""
         model = self.game.ruleset.model
         match type_:
             case KindType() if type_.name in model.kinds:
@@ -471,7 +477,7 @@ class Worlds:
                 return None
 
     def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
-        """Exchange two hidden cards: values name the other one, and it carries the same tokens."""
+        """Exchange two hidden cards: values that named one name the other, and the tokens on it move along."""
         model, held = self.game.ruleset.model, self.game.state.cells
         for name, group in model.groups.items() if swapped else ():
             first = self.layout.base[name]
@@ -483,18 +489,18 @@ class Worlds:
                     cells[cell] = renamed(cells[cell], group.type, model.records, swapped)
 
     def _cards_for(self, places: Sequence[_Place], cards: Sequence[int], draw: Draw) -> list[int]:
-        """A card for each place, with the back that is seen there and of the kind that lies there."""
+        """Deal a card to each place, matching the visible back and the kind of the zone."""
         for attempt in range(DEALS + 1):
-            left, found = shuffled(cards, draw), []
+            remaining, dealt = shuffled(cards, draw), []
             for place in places:
-                fits = (card for card in left if self._fits(place, card, backs=attempt < DEALS))
-                card = next(fits, None)
+                candidates = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
+                card = next(candidates, None)
                 if card is None:
                     break
-                left.remove(card)
-                found.append(card)
+                remaining.remove(card)
+                dealt.append(card)
             else:
-                return found
+                return dealt
         return list(cards)
 
     def _fits(self, place: _Place, card: int, *, backs: bool) -> bool:
@@ -504,7 +510,7 @@ class Worlds:
         return back is None or (back(card),) == place.shows
 
     def _share(self, cells: list[Value], pools: list[int], draw: Draw) -> None:
-        """All that lies in hidden pools, shared out by lot: nobody is likely to have much more than another."""
+        """Share the content of hidden pools at random, in parts of similar size."""
         held = [cells[cell] for cell in pools]
         kinds = list(zip(*held, strict=True)) if isinstance(held[0], tuple) else [tuple(held)]
         shares = []
@@ -518,7 +524,7 @@ class Worlds:
 
 
 def uppermost(game: Game) -> Iterator[int]:
-    """The top cards whose backs are open."""
+    """Yield the top cards whose backs are open."""
     layout = game.machine.constants.layout
     for name, group in game.ruleset.model.groups.items():
         if group.top_shows is not None:
@@ -535,8 +541,11 @@ def otherwise(
     memory: Memory | None = None,
     backs: Collection[int] = (),
 ) -> Game:
-    """The same game, without its log, with everything changed that the player may not see: hidden cards lie otherwise,
-    except those that are ``fixed``, with ``backs`` that show as they do, and there are more hidden tokens."""
+    """Return a copy of the game without log, in which everything hidden from the player differs.
+
+    Other cards lie in hidden zones, except those that are ``fixed``; cards in ``backs`` are replaced by ones with the
+    same back; hidden pools hold more tokens.
+    """
     worlds = Worlds(game, player, fixed, replay=False, memory=memory, backs=backs)
     other = worlds.dealt(draw)
     cells = other.state.cells
@@ -552,26 +561,30 @@ def otherwise(
 
 
 def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
-    """The cells of such groups."""
+    """Yield the cells of the named groups."""
     layout = game.machine.constants.layout
     for name in groups:
         yield from range(layout.base[name], layout.base[name] + layout.count(name))
 
 
-def _fits(option: Option, made: _Made) -> bool:
-    """Return whether an option is the choice that was made, for all that is known of it."""
-    return made.alternative is None or (option.do == made.alternative and set(made.values) <= set(option.values))
+def _fits(option: Option, past: _Made) -> bool:
+    """Return whether an option matches what is known of a past choice."""
+    return past.alternative is None or (option.do == past.alternative and set(past.values) <= set(option.values))
 
 
 def _place(game: Game) -> tuple[int, str, int] | None:
-    """Return the seat that is asked, its decision and position."""
-    asked = game.decision
-    return None if asked is None else (asked.actor, asked.name, asked.frame[0])
+    """Return the pending decision as (seat, name, stretch)."""
+    decision = game.decision
+    return None if decision is None else (decision.actor, decision.name, decision.frame[0])
 
 
-def _flat(held: Value) -> tuple[int, ...]:
-    """The cards of a zone, pile by pile."""
-    return tuple(card for pile in held for card in pile) if held and isinstance(held[0], tuple) else tuple(held)
+def _flat(content: Value) -> tuple[int, ...]:
+    """Return the cards of a zone, pile by pile."""
+    return (
+        tuple(card for pile in content for card in pile)
+        if content and isinstance(content[0], tuple)
+        else tuple(content)
+    )
 
 
 def _shaped(cards: list[int], like: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Failing values: the values that make a condition false."""
+"""Failing values: explains false conditions by the values in them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ def _nothing(node: core.Expression, env: Env) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """Looks at conditions of a state. It tells values as they are: for who may see all that a condition speaks of.
+    """Explains conditions of a state. Values are not masked, so callers must check who reads them.
 
-    ``compile`` makes a function of an expression. ``said`` tells what another verdict says, where a condition is
-    nothing but a call of it.
+    ``compile`` turns an expression into a function. ``said`` returns the reasons of a verdict that a condition calls.
     """
 
     compile: Callable[[core.Expression], Callable[[State, Env], Value]]
@@ -40,11 +39,11 @@ class Because:
         return self.compile(node)(self.state, env)
 
     def text(self, node: core.Expression, env: Env) -> str:
-        """The value of an expression, as it is named."""
+        """Format the value of an expression."""
         return self.names.text(self.value(node, env), node.type)
 
     def why_not(self, node: core.Expression, env: Env) -> Iterator[str]:
-        """The values that make a condition fail."""
+        """Yield the values that make a condition fail."""
         match node:
             case core.Comparison(_, left, right):
                 yield from self._values((left, right), env)

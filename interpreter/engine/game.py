@@ -1,4 +1,4 @@
-"""A game being played: choices, undo, clones; views, logs and saves are made elsewhere, when they are asked for."""
+"""Running games: choices, undo and clones. Views, logs and saves are produced by other modules, on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
 
-if TYPE_CHECKING:  # saves are written when somebody asks for them
+if TYPE_CHECKING:  # saves are imported on demand
     from interpreter.engine.saves import Origin
 
 __all__ = ["Game", "Result", "new_game", "places_of"]
@@ -28,9 +28,9 @@ __all__ = ["Game", "Result", "new_game", "places_of"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a game: for each seat its place (1 is best, equal keys share a place) and the keys that decide.
+    """Final ranking: for each seat its place and its ranking keys.
 
-    A seat that does not count has no place: 0.
+    Place 1 is best; seats with equal keys share a place. A seat that does not count has place 0.
     """
 
     places: tuple[int, ...]
@@ -43,7 +43,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """Shared data of a game and its copies: one object, since searches make many copies."""
+    """Data shared by a game and its copies: one object, because searches make many copies."""
 
     table: Table
     machine: CompiledMachine
@@ -52,17 +52,17 @@ class _Begun:
 
 _new = object.__new__
 Made: TypeAlias = "tuple[Made, int, int, Code] | None"
-"""The choices since a game began, the last one in front: those before it, the seat, the stretch that asked, and the
-option's code."""
+"""Choices since the game began, as a linked list with the last one in front: the earlier choices, the seat, the
+stretch that asked, and the option's code."""
 
 
 class Game:
-    """One game of a ruleset. Made by :meth:`Ruleset.new_game`."""
+    """A game of a ruleset, created by :meth:`Ruleset.new_game`."""
 
     chance: ChanceSource
-    """Where shuffles and draws come from."""
+    """Source of random outcomes."""
     decision: Decision | None
-    """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
+    """Pending decision, or None once the game is over. The object stays the same until a choice is made or undone."""
     _made: Made = None
 
     def __init__(self, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
@@ -73,12 +73,12 @@ class Game:
 
     @property
     def ruleset(self) -> Rules:
-        """The rules that it follows."""
+        """The rules of the game."""
         return self._begun.table.rules
 
     @property
     def table(self) -> Table:
-        """The machine and the first state, for so many players and these settings."""
+        """The table: the machine and the initial state for this number of players and these settings."""
         return self._begun.table
 
     @property
@@ -87,12 +87,12 @@ class Game:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """The values of the settings with which it is played."""
+        """Values of all settings of the game."""
         return self.machine.constants.settings
 
     @property
     def origin(self) -> Origin:
-        """Return how the game began, beside settings: players, seed and scripted outcomes of chance."""
+        """Return how the game began, apart from settings: players, seed and scripted outcomes."""
         return self._begun.origin
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class Game:
 
     @classmethod
     def seated(cls, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
-        """A game before its set-up, for who begins it in another way."""
+        """Create a game before its set-up, for callers that begin it in another way."""
         origin: Origin = {"players": table.seats, "seed": seed}
         if isinstance(chance, Mapping):
             origin["chance"] = dict(chance)
@@ -125,12 +125,12 @@ class Game:
         return game
 
     def start(self) -> None:
-        """From the seats that were taken to the first decision."""
+        """Run the set-up up to the first decision."""
         self.machine.start(self.state, self.chance)
         self._ask()
 
     def perform(self, procedure: str, then: str, number: int) -> None:
-        """The same by a procedure in place of the set-up: see :meth:`Machine.perform`."""
+        """Run a procedure in place of the set-up: see :meth:`Machine.perform`."""
         self.machine.perform(self.state, self.chance, procedure, then, number)
         self._ask()
 
@@ -143,11 +143,11 @@ class Game:
         if isinstance(chance, Scripted):
             return scripted(rules, chance.outcomes, chance.then)
         if not all(callable(getattr(chance, name, None)) for name in ("shuffle", "draw")):
-            raise TypeError(f"chance: got {chance!r}, want outcomes by name, or what can shuffle and draw")
+            raise TypeError(f"chance: got {chance!r}, want outcomes by name, or an object with `shuffle` and `draw`")
         return chance
 
     def _check_settings(self) -> None:
-        """Settings with a `check` pass it, or the line that refuses them is said."""
+        """Run the `check` of each setting. Raise ``ValueError`` with the reasons if one refuses its value."""
         for setting in self.ruleset.model.settings.values():
             value = self.settings[setting.name]
             if setting.check is None or value is None:
@@ -164,22 +164,23 @@ class Game:
         return self.decision is None
 
     def _ask(self) -> None:
-        """Finds out what is asked now."""
+        """Update the pending decision from the machine."""
         turn = self._begun.machine.asked(self.state)
         self.decision = None if turn is None else decision_of(self._begun.table, self.state, turn)
 
     @property
     def decisions(self) -> list[Decision]:
-        """All decisions that it waits for: one, or where seats choose at once that of each who has not chosen."""
+        """All pending decisions: one, or with simultaneous choices one for each seat that has not chosen."""
         return [self.decision, *others_at(self.decision)] if self.decision is not None else []
 
     def decision_of(self, seat: int) -> Decision | None:
-        """Return the decision of a seat, if it has one."""
+        """Return the pending decision of a seat, or None."""
         return next((decision for decision in self.decisions if decision.actor == seat), None)
 
     @contextmanager
     def _turned_to(self, seat: int | None) -> Iterator[None]:
-        """Inside, a seat decides that may do so before its turn. Afterwards all is as it was, but for a choice."""
+        """Let a seat that may choose before its turn decide inside the context. On exit, restore the previous
+        decision unless a choice was made."""
         first, state = self.decision, self.state
         if seat is None or (first is not None and first.actor == seat):
             yield
@@ -197,7 +198,7 @@ class Game:
                 self.decision, state.frame = first, first.frame
 
     def accepts(self, choice: Option | Mapping[str, object], by: int | None = None) -> bool:
-        """Return whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
+        """Return whether a choice is legal now for the seat that decides, or for the seat ``by``."""
         try:
             with self._turned_to(by):
                 self._legal(choice)
@@ -206,15 +207,17 @@ class Game:
         return True
 
     def offered(self, choice: Option | Mapping[str, object]) -> Option:
-        """The option of a choice by its public names. Raises :class:`IllegalMove`."""
+        """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`."""
         code = self._legal(choice)
         assert self.decision is not None
         return self.decision.option(code)
 
     def apply(self, choice: Option | Mapping[str, object], by: int | None = None) -> None:
-        """Makes a choice and goes on to the next decision. Where seats choose at once, ``by`` may be any that has not
-        chosen. Raises :class:`IllegalMove`, which changes nothing, or :class:`RuleFailure`, after which the state is as
-        before the choice."""
+        """Make a choice and play on to the next decision.
+
+        With simultaneous choices, ``by`` may be any seat that has not chosen. Raises :class:`IllegalMove`, which
+        changes nothing, or :class:`RuleFailure`, which leaves the state as before the choice.
+        """
         if by is not None:
             with self._turned_to(by):
                 self.apply(choice)
@@ -227,12 +230,12 @@ class Game:
         assert decision is not None
         assert isinstance(option, Option)
         code = option.code
-        turn = begun.machine.go(state, self.chance, code)
+        next_turn = begun.machine.go(state, self.chance, code)
         self._made = self._made, decision.actor, decision.named.index, code
-        self.decision = None if turn is None else decision_of(begun.table, state, turn)
+        self.decision = None if next_turn is None else decision_of(begun.table, state, next_turn)
 
     def _is_sure(self, option: Option) -> bool:
-        """Return whether an option that the game made itself is legal now: the short way."""
+        """Return whether an option that the game itself created is legal now. This skips decoding its public names."""
         decision = self.decision
         if decision is None or option.site is None:
             return False
@@ -251,31 +254,31 @@ class Game:
 
     @property
     def choices(self) -> list[tuple[int, dict[str, Json]]]:
-        """All choices since the game began: the seat and the choice."""
-        found = []
-        made = self._made
-        while made is not None:
-            made, seat, index, code = made
-            found.append((seat, named_at(self.table, index).option(code).as_dict()))
-        return found[::-1]
+        """All choices since the game began, each as (seat, choice)."""
+        choices = []
+        rest = self._made
+        while rest is not None:
+            rest, seat, index, code = rest
+            choices.append((seat, named_at(self.table, index).option(code).as_dict()))
+        return choices[::-1]
 
     @property
     def last_choice(self) -> Option | None:
-        """Return the last choice, if there is one."""
+        """Return the last choice, or None before the first."""
         if self._made is None:
             return None
         _, _, index, code = self._made
         return named_at(self.table, index).option(code)
 
     def option_of(self, record: Record) -> Option:
-        """The option that the record of a choice tells of."""
+        """Return the option that a choice record of the log refers to."""
         _, site, frame, _, values, *_ = record
         named = named_at(self.table, frame[0])
         number = next(number for number, option in enumerate(named.site.options) if option is site)
         return named.option((number, values))
 
     def unused_chance(self) -> list[str]:
-        """Names of scripted outcomes that the game did not ask for (yet)."""
+        """Return the names of scripted outcomes that the game has not used (yet)."""
         if not isinstance(self.chance, Scripted):
             return []
         constants = self.machine.constants
@@ -287,7 +290,7 @@ class Game:
 
     @property
     def result(self) -> Result | None:
-        """The places of all seats, once the game is over."""
+        """The final ranking, or None while the game runs."""
         if not self.state.cells[self.machine.constants.layout.base["over"]]:
             return None
         keys = []
@@ -302,20 +305,20 @@ class Game:
     # --- copies and undo
 
     def clone(self, *, log: bool = False) -> Game:
-        """The same game at the same decision, with the log or without; both can be played on."""
-        copy = _new(Game)  # filled here, in the order of `__init__`, and nobody has to find out again what is asked
+        """Return an independent copy at the same decision, with or without the log."""
+        copy = _new(Game)  # skips `__init__`, which would determine the decision again
         copy._begun = self._begun
         copy.state = state = self.state.clone()
         copy.chance, copy._made = self.chance, self._made
-        asked = self.decision
-        if asked is None:
+        pending = self.decision
+        if pending is None:
             copy.decision = None
         else:
             copy.decision = decision = Decision()
-            decision.actor, decision.turn, decision.named = asked.actor, asked.turn, asked.named
+            decision.actor, decision.turn, decision.named = pending.actor, pending.turn, pending.named
             decision.offered = decision.listed = None
-            if asked.turn is None:
-                decision.frame = asked.frame
+            if pending.turn is None:
+                decision.frame = pending.frame
             decision.state = state
         if log:
             state.leave()
@@ -323,7 +326,7 @@ class Game:
         return copy
 
     def stood_at(self, frame: Frame) -> Game:
-        """A copy, without its log, that stands at another frame of the same decision."""
+        """Return a copy without log that stands at another frame of the same decision."""
         copy = self.clone()
         copy.state.leave()
         copy.state.frame = frame
@@ -340,14 +343,14 @@ class Game:
         raise TypeError("a game cannot be pickled; send its `to_json()`, which the same ruleset's `load_game` takes")
 
     def undo(self) -> bool:
-        """Back to the last decision of this object; false where there is none."""
+        """Return to the previous decision made through this object; return False if there is none."""
         if not self.machine.undo(self.state):
             return False
         if self._made is not None:
             self._made = self._made[0]
         self._ask()
         if self.decision is not None and self.decision.site.ask.at_once is not None:
-            first = next(iter(waiting(self.decision)))  # who comes first decides again, whoever had chosen
+            first = next(iter(waiting(self.decision)))  # the first seat decides again, whichever seat had chosen
             if first != self.decision.actor:
                 self.state.leave()
                 self.state.frame = turned(self.decision, first).frame
@@ -355,32 +358,32 @@ class Game:
         return True
 
     def digest(self) -> str:
-        """A fingerprint of the state: equal games have equal digests, on every machine."""
+        """Return a hash of the state: equal games have equal digests on every machine."""
         return self.state.digest()
 
     def check(self) -> list[str]:
-        """Check the invariants of the state; no fault as long as things change place by moves alone."""
+        """Check the invariants of the state and return the violations: none as long as things only move."""
         return broken(self.table.census, self.state)
 
-    # --- what may be seen
+    # --- views
 
     def view(self, player: int | None = None) -> dict[str, Value]:
-        """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
-        is no such seat."""
+        """Return the state by public names, as a player may see it; without a player, all of it. Raises
+        ``ValueError`` for an unknown seat."""
         self._check_seat(player)
         return view_of(self.table, self.state, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
-        """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a
-        view."""
+        """Return the log since this object was created, as lines that the player may read. Raises ``ValueError`` for
+        an unknown seat."""
         self._check_seat(player)
         return lines_of(self.table, self.state, player, language)
 
     def value(self, text: str, player: int | None = None) -> Value:
-        """The value of an expression of the rule language now, as plain data: `count(seats)`.
+        """Evaluate an expression of the rule language, such as `count(seats)`, and return its value as plain data.
 
-        Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and
-        ``ValueError`` where it looks at what the player may not see.
+        Raises :class:`RulesetError` for an invalid expression, :class:`RuleFailure` if it has no value, and
+        ``ValueError`` if it reads something that the player may not see.
         """
         from interpreter.engine.queries import value_of
 
@@ -400,7 +403,7 @@ class Game:
     # --- saves
 
     def to_json(self) -> str:
-        """The whole game as text: where it comes from, its choices, its state."""
+        """Return the game as JSON text: its origin, choices and state."""
         from interpreter.engine.saves import text_of
 
         decision = self.decision
@@ -414,7 +417,7 @@ def new_game(
     settings: Mapping[str, object] | None = None,
     chance: ChanceSource | Outcomes | None = None,
 ) -> Game:
-    """A game at its first decision: see :meth:`~interpreter.engine.ruleset.Ruleset.new_game`."""
+    """Start a game and run it to its first decision: see :meth:`~interpreter.engine.ruleset.Ruleset.new_game`."""
     players, seed = _whole("players", players), _whole("seed", seed)
     if settings is not None and not isinstance(settings, Mapping):
         raise TypeError(f"settings: got {settings!r}, want values by name")
@@ -423,16 +426,16 @@ def new_game(
     return Game.begin(rules.table(players, rules.settings(settings or {})), seed, chance)
 
 
-def _whole(what: str, number: SupportsIndex) -> int:
-    """A whole number, also one of another library."""
+def _whole(name: str, number: SupportsIndex) -> int:
+    """Convert to ``int``; accepts integer types of other libraries."""
     try:
         return index(number)
     except TypeError:
-        raise TypeError(f"{what}: got {number!r}, want a whole number") from None
+        raise TypeError(f"{name}: got {number!r}, want a whole number") from None
 
 
 def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
-    """The places of seats that are ranked by keys; 0 for one that does not count."""
+    """Rank seats by their keys; a seat that does not count gets place 0."""
     players = [own for own, counted in zip(keys, counts, strict=True) if counted]
     return tuple(
         [

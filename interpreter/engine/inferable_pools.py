@@ -1,8 +1,7 @@
-"""Hidden pools that everybody can count along: whoever heard all that was told knows what they hold.
+"""Inferable pools: hidden pools whose content follows from public information.
 
-In goes a program, out come the names of such groups. What moves from or to them must be told wherever it moves: behind
-the move, in the same block and before anybody is asked, an event tells the number and the seat. How much lay there
-first, everybody knows.
+A program goes in, the names of such groups come out. Their initial content is public. Every move from or to them must
+be announced: an event after the move, in the same block and before any decision, names the amount and the seat.
 """
 
 from __future__ import annotations
@@ -20,48 +19,48 @@ __all__ = ["counted"]
 
 
 def counted(program: Program) -> frozenset[str]:
-    """The hidden pools whose every change is told."""
+    """Return the hidden pools whose every change is announced."""
     groups = program.model.groups
     pools = {name: group.type.name for name, group in groups.items() if isinstance(group.type, PoolType)}
-    found = {name for name in pools if groups[name].seen != "everyone" and groups[name].lasts == "game"}
-    for layer in program.reach.procedures.values() if found else ():
+    inferable = {name for name in pools if groups[name].seen != "everyone" and groups[name].lasts == "game"}
+    for layer in program.reach.procedures.values() if inferable else ():
         for block in _blocks(layer.body):
-            for place, step in enumerate(block):
-                if not isinstance(step, c.MoveTokens | c.MoveAll) or _is_told(program, step, block[place + 1 :]):
+            for number, step in enumerate(block):
+                if not isinstance(step, c.MoveTokens | c.MoveAll) or _is_announced(program, step, block[number + 1 :]):
                     continue
                 for holder in (step.source, step.target):
                     if isinstance(holder, c.Cell):
-                        found.discard(holder.group)
-                    elif isinstance(holder.type, HolderType):  # it is known only when it is looked for
-                        found -= {name for name, token in pools.items() if token == holder.type.name}
-    return frozenset(found)
+                        inferable.discard(holder.group)
+                    elif isinstance(holder.type, HolderType):  # the holder is known only at run time
+                        inferable -= {name for name, token in pools.items() if token == holder.type.name}
+    return frozenset(inferable)
 
 
 def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
-    """The steps of a procedure, and those of all blocks in it."""
+    """Yield the steps of a procedure and of all blocks in it."""
     if isinstance(body, tuple):
         yield body
     for node in descendants(body):
-        for each in fields(node):
-            value = getattr(node, each.name)
+        for field in fields(node):
+            value = getattr(node, field.name)
             if isinstance(value, tuple):
                 yield value
 
 
-def _is_told(program: Program, step: c.MoveTokens | c.MoveAll, later: Sequence[Any]) -> bool:
-    """Return whether an event tells what moves, and between which seats' pools."""
+def _is_announced(program: Program, step: c.MoveTokens | c.MoveAll, later: Sequence[Any]) -> bool:
+    """Return whether an event announces the amount and the seats of a move."""
     if isinstance(step, c.MoveAll) or not all(isinstance(cell, c.Cell) for cell in (step.source, step.target)):
         return False
-    said = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, c.Cell))]
-    unknown = [value for value in said if value is not None and not isinstance(value, c.Const)]
+    moved = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, c.Cell))]
+    unknown = [value for value in moved if value is not None and not isinstance(value, c.Const)]
     if not all(isinstance(value, c.Local) for value in unknown):
         return False
-    for each in later:
-        if isinstance(each, c.Notes):
-            return all(value in each.arguments for value in unknown)
-        if not isinstance(each, c.MoveTokens | c.MoveCards | c.MovePiece | c.SetCell | c.Performs):
+    for following in later:
+        if isinstance(following, c.Notes):
+            return all(value in following.arguments for value in unknown)
+        if not isinstance(following, c.MoveTokens | c.MoveCards | c.MovePiece | c.SetCell | c.Performs):
             return False
-        calls = (node for node in descendants(each) if isinstance(node, c.CallRule | c.CallBase))
+        calls = (node for node in descendants(following) if isinstance(node, c.CallRule | c.CallBase))
         if any(program.reach.suspends(program.target(call)) for call in calls):
             return False
     return False

@@ -1,4 +1,4 @@
-"""Graphs for shortest paths: the links of a declared graph, and how long they are."""
+"""Graphs for shortest paths: the links of a declared graph and their lengths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ __all__ = ["walkable"]
 
 
 def walkable(graph: GraphDecl) -> tuple[Graph, tuple[int, ...]]:
-    """The graph for those who look for ways, and its lengths: of links, or of ways where an expression tells them."""
+    """Return the graph for path searches and its lengths: one for each link, or one for each direction if an
+    expression gives the lengths."""
     ways = ways_of(graph)
     if graph.measure is not None:
         links = tuple((way.start, way.end, number) for number, way in enumerate(ways))

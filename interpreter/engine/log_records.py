@@ -1,4 +1,4 @@
-"""Records of a log by name: choices, events and marks, as :mod:`interpreter.kernel.effects` writes them."""
+"""Log records by name: choices, events and marks, as :mod:`interpreter.kernel.effects` writes them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ __all__ = ["Choice", "Event", "Mark", "is_choice", "read", "reveals"]
 
 
 Seats = tuple[int, ...] | None
-"""Those who may see something; none where all may."""
+"""Seats that may see something; None means all."""
 
 
 class Choice(NamedTuple):
-    """A decision was answered with values of an alternative; ``context`` is what it was about. ``seen`` has the seats
-    that may see each of both."""
+    """A decision was answered with an alternative and its values; ``context`` is the decision's context.
+
+    ``seen`` has the seats that may see each context value and each chosen value.
+    """
 
     option: OptionSite
     frame: Frame
@@ -31,7 +33,7 @@ class Choice(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event happened; ``seen`` has those who may see each of its values."""
+    """An event happened; ``seen`` has the seats that may see each of its values."""
 
     site: Span
     name: str
@@ -40,19 +42,20 @@ class Event(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A round, phase or turn began or ended, or sealed choices were revealed: ``word`` is `start of draw`, `reveal`."""
+    """A round, phase or turn began or ended, or sealed choices were revealed. ``word`` is, for example, `start of
+    draw` or `reveal`."""
 
     word: str
     number: int
 
     @property
     def begins(self) -> str:
-        """What began: the name of a phase, or `round`, `turn`, `game`; nothing where something else happened."""
+        """What began: a phase's name, `round`, `turn` or `game`; empty for other marks."""
         return self.word.removeprefix("start of ") if self.word.startswith("start of ") else ""
 
 
 def read(record: Record) -> Choice | Event | Mark | None:
-    """A record by its names; nothing for a change of cells."""
+    """Decode a record; None for a change of cells."""
     match record:
         case (sort, *rest) if sort == CHOICE:
             return Choice._make(rest)

@@ -1,5 +1,5 @@
-"""Observations of a player. ``determinization`` deals worlds with other hidden things. Worlds, in which hidden things
-are others, are dealt elsewhere."""
+"""Observations of a player, and differences between them. :mod:`interpreter.engine.determinization` deals hidden
+things."""
 
 from __future__ import annotations
 
@@ -9,43 +9,45 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.sight import look_alike, seen_by
-from interpreter.engine.views import asked, board_of, is_shown
+from interpreter.engine.views import board_of, is_shown, pending
 from interpreter.kernel.state import Value
 
 __all__ = ["Draw", "hidden_from", "known_apart", "shown", "shown_apart", "shuffled"]
 
 Draw = Callable[[int], int]
-"""Gives a number from 0 up to another."""
+"""Draws a number from 0 up to, but not including, another."""
 
 
 def shown(game: Game, player: int | None) -> dict[str, Value]:
-    """The view and the boards, as the player may see them; what the end of a game shows is open to all."""
+    """Return the view and the boards as a player may see them, without the boards of the end of the game."""
     seen = seen_by(game.table, game.state, player)
-    boards = [each for each in game.ruleset.model.boards if each.when != "end of game"]
-    boards = [each for each in boards if is_shown(game.table, game.state, each, player, seen)]
+    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
+    boards = [board for board in boards if is_shown(game.table, game.state, board, player, seen)]
     return {
         "view": game.view(player),
-        "boards": [board_of(game.table, game.state, each, "en", player, seen) for each in boards],
+        "boards": [board_of(game.table, game.state, board, "en", player, seen) for board in boards],
     }
 
 
 def shown_apart(game: Game, other: Game, player: int) -> tuple[str, object, object] | None:
-    """The first of all that two games at one table show a player that is not the same. Boards and views are worked out
-    over what the player sees: where that is the same, only the decision can be told apart."""
+    """Return the first difference that a player can see between two games at one table, or None.
+
+    Boards and views are functions of the visible state: if that is equal, only the pending decision can differ.
+    """
     if look_alike(game.table, game.state, other.state, player):
         return _first_apart(
-            {"view": asked(game.table, game.state, player)}, {"view": asked(other.table, other.state, player)}
+            {"view": pending(game.table, game.state, player)}, {"view": pending(other.table, other.state, player)}
         )
     return _first_apart(shown(game, player), shown(other, player))
 
 
 def known_apart(game: Game, other: Game, player: int) -> tuple[str, object, object] | None:
-    """The same for two games that wait for a decision, with what is known of that."""
+    """Return the first difference that a player can see, including the pending decision and its options."""
     return shown_apart(game, other, player) or _first_apart(_asked_of(game, player), _asked_of(other, player))
 
 
-def _first_apart(mine: dict[str, object], theirs: dict[str, object]) -> tuple[str, object, object] | None:
-    return next(((what, value, theirs[what]) for what, value in mine.items() if value != theirs[what]), None)
+def _first_apart(mine: dict[str, object], others: dict[str, object]) -> tuple[str, object, object] | None:
+    return next(((name, value, others[name]) for name, value in mine.items() if value != others[name]), None)
 
 
 def _asked_of(game: Game, player: int) -> dict[str, object]:
@@ -62,14 +64,14 @@ def _options(decision: Decision) -> list[dict[str, Json]]:
 
 
 def hidden_from(game: Game, player: int) -> list[int]:
-    """The cells that hold what the player may not see."""
+    """Return the cells that the player may not see."""
     return [cell for cell, seats in game.machine.constants.seen_by.items() if player not in seats]
 
 
 def shuffled(items: Sequence[Value], draw: Draw) -> list[Value]:
-    """The items in another order, by chance."""
-    found = list(items)
-    for last in range(len(found) - 1, 0, -1):
+    """Return the items in random order."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
         other = draw(last + 1)
-        found[last], found[other] = found[other], found[last]
-    return found
+        result[last], result[other] = result[other], result[last]
+    return result

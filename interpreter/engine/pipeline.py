@@ -1,6 +1,6 @@
-"""Pipeline of checks: all passes up to lowering, in order, and the laws of tables.
+"""Pipeline of checks: runs all passes up to lowering in order, then the laws of tables.
 
-Only a load that the cache knows nothing of comes here, and whoever wants diagnostics.
+Only loads that miss the cache, and callers that want diagnostics, run it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["PASSES", "Examined", "Pass", "examine"]
 
 @dataclass
 class Examined:
-    """Result of the pipeline: diagnostics, and the ruleset as far as it was built."""
+    """Result of the pipeline: diagnostics, and the ruleset as far as it could be built."""
 
     diagnostics: list[Diagnostic]
     composition: Composition | None = None
@@ -45,7 +45,7 @@ class Examined:
     reach: Reach | None = None
     statements: dict[str, Statement] = field(default_factory=dict)
     policies: Checked = field(default_factory=Checked)
-    """Those that layers in the files of the ruleset speak of."""
+    """Policies that add layers to the files of the ruleset."""
     program: Program | None = None
 
     @property
@@ -55,7 +55,7 @@ class Examined:
 
 @dataclass(frozen=True)
 class Source:
-    """What is examined: a ruleset on its shelf, with overlays."""
+    """Input of the pipeline: a ruleset on its shelf, with overlays."""
 
     shelf: Shelf
     document: Document
@@ -64,10 +64,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Pass:
-    """A step from files to a program: it adds its results and diagnostics to what is examined.
+    """A pipeline step that adds its results and diagnostics to an ``Examined``.
 
-    ``wants`` says when it runs: always, once there is a composition, or as long as there is no error. A pass ``of
-    tables`` is left out where only names, types and phases are checked.
+    ``wants`` is its precondition: ``always``, ``composition`` (there is one) or ``no error``. A pass ``of_tables`` is
+    skipped if only names, types and phases are checked.
     """
 
     name: str
@@ -145,7 +145,7 @@ PASSES = (
     Pass("laws", _set_up, "no error", of_tables=True),
     Pass("unused", _use, "no error"),
 )
-"""From files to a program, in order. ``show --passes`` prints them with their times."""
+"""All passes in order. ``show --passes`` prints them with their CPU times."""
 
 
 def examine(
@@ -156,33 +156,37 @@ def examine(
     tables: bool = True,
     timed: Callable[[Pass, float], None] | None = None,
 ) -> Examined:
-    """All passes, without raising. Without ``tables`` none is set, which takes most of the time: names, types and
-    phases are checked, no laws. ``timed`` is told each pass that ran, with its seconds of processor time."""
+    """Run all passes without raising.
+
+    Without ``tables``, passes that set up tables are skipped, which take most of the time: names, types and phases are
+    checked, laws are not. ``timed`` is called for each pass with its CPU time in seconds.
+    """
     source, examined = Source(shelf, document, overlays), Examined([])
-    for each in PASSES:
-        if each.can_run(examined) and (tables or not each.of_tables):
+    for step in PASSES:
+        if step.can_run(examined) and (tables or not step.of_tables):
             start = process_time()
-            each.run(source, examined)
+            step.run(source, examined)
             if timed is not None:
-                timed(each, process_time() - start)
+                timed(step, process_time() - start)
     return examined
 
 
 def _below(shelf: Shelf, model: Model, composition: Composition, statements: dict[str, Statement]) -> list[Checked]:
-    """Return the policies below those of the ruleset's own files."""
+    """Return the policies of the family's files, which lie below those of the ruleset's own files."""
     if not composition.sections.get("policies"):
         return []
     files = policies_files(shelf, composition.family)
     return [
-        policies_in(model, read, statements) if read is not None else Checked(diagnostics=why) for read, why in files
+        policies_in(model, read, statements) if read is not None else Checked(diagnostics=diagnostics)
+        for read, diagnostics in files
     ]
 
 
 def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:
-    """Check for unused names, here and in other files of the family. Libraries are there for others to use."""
+    """Check for unused names, considering other files of the family. Names in libraries may be unused."""
     libraries = {document.id for document in composition.documents if document.kind == "library"}
-    found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
-    if not found:
+    candidates = [entry for entry in unused(model, reach, policies.policies.values()) if entry[1] not in libraries]
+    if not candidates:
         return []
     here = {resolved(document.path) for document in composition.documents}
     folders = {document.path.parent for document in composition.documents if document.kind == "family"}
@@ -191,32 +195,34 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
         looked_at("file", path)
         looked_at("place", path)
     elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if _is_readable(path))
-    spoken_of = set(re.findall(r"\w+", elsewhere))
-    return [diagnostic for name, _, diagnostic in found if name not in spoken_of]
+    used_elsewhere = set(re.findall(r"\w+", elsewhere))
+    return [diagnostic for name, _, diagnostic in candidates if name not in used_elsewhere]
 
 
 def _is_readable(path: Path) -> bool:
-    """Return whether it is a file in its own folder that is no larger than files may be."""
+    """Return whether a path is a regular file, not a link, within the size limit."""
     return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
 def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
-    """The laws of tables hold, and a table can be set for every number of players."""
+    """Check the laws of tables, and that a table can be set up for every number of players."""
     model = program.model
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     defaults, names = default_settings(model), Names(model)
     broken: list[Law] = []
     for people in range(composition.players.low, composition.players.high + 1):
         try:
             table = set_up(program, people, defaults)
         except RulesetError as error:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
             continue
         except RuleFailure as failure:
             remedy = "a start must have a value for each number of players that the edition permits"
-            found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span, help=remedy))
+            diagnostics.append(
+                Diagnostic("E414", f"with {people} players: {failure.message}", failure.span, help=remedy)
+            )
             continue
-        found.extend(_check_defaults(model, table, people))
+        diagnostics.extend(_check_defaults(model, table, people))
         because = Because(table.machine.expressions.compile, table.first, names)
         for law in model.laws:
             if law in broken:
@@ -225,24 +231,25 @@ def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
             try:
                 if because.value(law.condition, env):
                     continue
-                told = ", ".join(because.why_not(law.condition, env))
+                causes = ", ".join(because.why_not(law.condition, env))
             except RuleFailure as failure:
                 message = f"this law of `{law.table}` fails: {failure.message}"
-                found.append(_broken(law, message, composition))
+                diagnostics.append(_broken(law, message, composition))
                 continue
             broken.append(law)
             reads = any(isinstance(node, core.PlayerCount) for node in descendants(law.condition))
             which = f" with {table.machine.constants.counting} players" if reads else ""
-            message = f"`{law.table}` breaks this law{which}{told and ': '}{told}"
-            found.append(_broken(law, message, composition))
-    return found
+            message = f"`{law.table}` breaks this law{which}{causes and ': '}{causes}"
+            diagnostics.append(_broken(law, message, composition))
+    return diagnostics
 
 
 def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
-    """A law that does not hold, with the map that it was tested on, and how another file lifts it."""
+    """Report a broken law, with the map it was tested on and how another file can lift it."""
     place = law.condition.span
-    maps = [each for each in composition.documents if each.kind == "map" and each.file is not place.file]
-    notes = tuple(Note(f"tested with the map {each.id}", each.root.span) for each in maps)
+    documents = composition.documents
+    maps = [document for document in documents if document.kind == "map" and document.file is not place.file]
+    notes = tuple(Note(f"tested with the map {board.id}", board.root.span) for board in maps)
     lifted = f"tables: {{{law.table}: {{amends: {law.file}, laws: {{{law.name}: nothing}}}}}}"
     unnamed = "change the cells or the law; a law with a name (`laws: {NAME: …}`) can be lifted by a later file"
     remedy = f"another file lifts this law by `{lifted}`" if law.name else unnamed

@@ -1,4 +1,4 @@
-"""An expression that somebody types about a game: checked against its ruleset, and its value; a value as rule text."""
+"""Queries: evaluates an expression that a user types about a game, and formats values as rule text."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ __all__ = ["literal", "value_of"]
 
 
 def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
-    """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text, and
-    ``ValueError`` where it looks at what the player may not see."""
-    tree, found = parse_expression(Typed(SourceFile("expression", text)))
-    diagnostics: list[Diagnostic] = list(found)
+    """Return the value of an expression and its type.
+
+    Raises :class:`RulesetError` for an invalid expression, and ``ValueError`` if it reads something that the player may
+    not see.
+    """
+    tree, problems = parse_expression(Typed(SourceFile("expression", text)))
+    diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:
         model, frame = table.rules.model, Frame()
         node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
@@ -30,7 +33,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
             table.machine.meter.refill()
             try:
                 value = table.machine.expressions.compile(node)(seen_by(table, state, player), [None] * frame.size)
-                hash(value)  # looks at every part of it
+                hash(value)  # reads every part, so that a veil raises
             except Unseen:
                 raise ValueError(f"`{text}` looks at what player {player} may not see") from None
             if not may_see(table.machine.constants.visible_in(state, value, node.type), player):
@@ -40,7 +43,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
 
 
 def literal(rules: Rules, value: Value, type_: Type) -> str | None:
-    """The value as rule text that means it where its type is wanted; nothing where there is no such text."""
+    """Format a value as rule text of its type; None if it cannot be written."""
     public: Value = rules.names.public(value, type_)
     if value is None:
         return "none"

@@ -1,4 +1,4 @@
-"""Refusals: each condition that makes a choice illegal, with its rule and statements."""
+"""Refusals of illegal choices: the failing conditions, with their rules and statements."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from interpreter.language.types import CardType, IntType
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
 
 _MOST = 12
-"""So many things that may be chosen are told one by one."""
+"""Number of allowed values that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One condition that fails: its text, the rule it stands in, and the statements that the rule cites."""
+    """A failing condition: its text, the rule that contains it, and the statements that the rule cites."""
 
     message: str
     rule: str
@@ -41,9 +41,9 @@ class Reason:
 
 
 class IllegalMove(Exception):
-    """A choice that the rules forbid now.
+    """Raised for a choice that the rules do not allow now.
 
-    ``reasons`` are the conditions that fail; ``rule`` and ``cites`` are those of the first.
+    ``reasons`` are the failing conditions; ``rule`` and ``cites`` are those of the first.
     """
 
     def __init__(self, message: str, reasons: list[Reason]) -> None:
@@ -56,7 +56,8 @@ class IllegalMove(Exception):
 def legal_choice(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
+    """Decode a choice into the alternative's number and its values. Raises :class:`IllegalMove` if the choice is not
+    legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
     if not decision.is_turned and table.machine.accepts(decision.state, number, values):
@@ -73,25 +74,29 @@ def legal_choice(
 def decoded(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
+    """Decode a choice, legal or not, into the alternative's number and its values.
+
+    Raises :class:`IllegalMove` if no such choice exists, and ``TypeError`` for other types.
+    """
     if decision is None:
         raise IllegalMove(frame(language, "refused.over"), [])
     if isinstance(choice, Mapping):
-        given: dict[str, object] = dict(choice)
+        by_name: dict[str, object] = dict(choice)
     elif hasattr(choice, "as_dict"):
-        given = {**choice.as_dict()}
+        by_name = {**choice.as_dict()}
     else:
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
     table.machine.meter.refill()
-    number, values = _decode(Spoken(table, decision.state, language), decision.site, given)
+    number, values = _decode(Spoken(table, decision.state, language), decision.site, by_name)
     return number, _offered_cards(table, decision, decision.site.options[number], values)
 
 
 def _offered_cards(
     table: Table, decision: Decision, option: OptionSite, values: tuple[Value, ...]
 ) -> tuple[Value, ...]:
-    """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
+    """Resolve ambiguous card names to the first offered cards: cards without a key share the name of their kind,
+    copies share a key."""
     cards, choices = table.rules.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
     keyless = [isinstance(choice.type, CardType) and v is not None and not cards[v].is_named for choice, v in pairs]
@@ -99,8 +104,8 @@ def _offered_cards(
         return values
 
     def alike(offered: tuple[Value, ...]) -> bool:
-        for one, other, loose in zip(offered, values, keyless, strict=True):
-            if one != other and not (loose and one in table.rules.names.alike(other)):
+        for offer, value, keyless_here in zip(offered, values, keyless, strict=True):
+            if offer != value and not (keyless_here and offer in table.rules.names.alike(value)):
                 return False
         return True
 
@@ -108,26 +113,26 @@ def _offered_cards(
     return next((offered for offered in offers if alike(offered)), values)
 
 
-def _decode(spoken: Spoken, site: AskSite, given: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
-    name = given.pop("do", None)
+def _decode(spoken: Spoken, site: AskSite, by_name: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
+    name = by_name.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:
-        near = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
-        near = near or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
+        hint = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
+        hint = hint or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
         raise IllegalMove(
-            spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=near), []
+            spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=hint), []
         )
     number = names.index(name)
     values = []
     for choice in site.options[number].core.choices:
-        if choice.name not in given:
+        if choice.name not in by_name:
             raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name), [])
         try:
-            values.append(spoken.value(given.pop(choice.name), choice.type))
+            values.append(spoken.value(by_name.pop(choice.name), choice.type))
         except ValueError as error:
             raise IllegalMove(f"`{choice.name}`: {error}", []) from None
-    if given:
-        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(given))), [])
+    if by_name:
+        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))), [])
     return number, tuple(values)
 
 
@@ -142,14 +147,14 @@ def _reasons(
         return _failing(names, option.core.guard, env, rule, cites)
     outside: list[Reason] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if not outside and value not in (found := items(state, env)):
-            message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, found, choice))
+        if not outside and value not in (domain := items(state, env)):
+            message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, domain, choice))
             outside.append(Reason(message, rule, cites, choice.span, names.language))
         env[variable] = value
     if not outside:
         return _first_failing(names, option, env, rule, cites)
     try:
-        # A value that is not offered may fail a condition that says more; it may also be one that no rule foresees.
+        # A failing condition explains more than "not offered", but such a value may also break the conditions.
         return _first_failing(names, option, env, rule, cites) or outside
     except (RuleFailure, LookupError, TypeError):
         return outside
@@ -164,12 +169,12 @@ def _first_failing(
     return []
 
 
-def domain_text(names: Names, found: Sequence[Value] | range, choice: core.Choice) -> str:
-    """Describe the allowed values; of many, the first ones."""
-    if isinstance(found, range):
-        ends = {"low": found.start, "high": found.stop - 1}
-        return names.frame("refused.range", **ends) if len(found) else names.frame("refused.no_number")
-    listed = list(found)
+def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
+    """Describe the allowed values; list the first ones if there are many."""
+    if isinstance(domain, range):
+        ends = {"low": domain.start, "high": domain.stop - 1}
+        return names.frame("refused.range", **ends) if len(domain) else names.frame("refused.no_number")
+    listed = list(domain)
     shown = [names.text(item, choice.type) for item in listed[:_MOST]]
     if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
@@ -180,29 +185,29 @@ def domain_text(names: Names, found: Sequence[Value] | range, choice: core.Choic
 
 
 def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
-    """The condition itself, or, where it is a verdict, the lines of it that fail."""
-    said = _below(names, node, env)
-    if said:
-        return said
+    """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict."""
+    reasons = _below(names, node, env)
+    if reasons:
+        return reasons
     message = names.frame("refused.holds_not", text=text_of(node))
     return [Reason(message, rule, cites, node.span, names.language)]
 
 
 def because_of(table: Table, state: State) -> Because:
-    """Tells why conditions do not hold as the game stands, and what the verdicts say that they call."""
+    """Return an explainer of failing conditions in this state, including those inside verdicts."""
 
     names = Spoken(table, state, "en")
 
-    def said(node: core.Expression, env: Env) -> list[str]:
+    def reasons_below(node: core.Expression, env: Env) -> list[str]:
         return [str(reason) for reason in _below(names, node, env)]
 
-    return Because(table.machine.expressions.compile, state, names, said)
+    return Because(table.machine.expressions.compile, state, names, reasons_below)
 
 
 def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
-    """The lines of a verdict that fail for these values, as far as they can be asked. None fail: it permits.
+    """Evaluate a verdict and return its first failing line as reasons; empty if the verdict permits.
 
-    ``because`` tells the values that make a line fail, where everybody may know them.
+    ``because`` adds the values that make the line fail; pass it only if everybody may know them.
     """
     table, state = names.table, names.state
     layer = table.rules.program.reach.procedures[verdict]
@@ -220,17 +225,17 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
         elif not test(state, env):
             reasons = _below(names, line.test, env)
             if not reasons:
-                told = ", ".join(because.why_not(line.test, env)) if because is not None else ""
-                message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({told})" if told else "")
+                causes = ", ".join(because.why_not(line.test, env)) if because is not None else ""
+                message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({causes})" if causes else "")
                 cites = table.rules.own_cites(line.cites or layer.cites)
-                name = layer.rule.partition("!")[0]  # of a helper without its file
+                name = layer.rule.partition("!")[0]  # a helper's name without its file
                 reasons = [Reason(message, name, cites, line.span, names.language)]
             break
     return reasons
 
 
 def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reason]:
-    """Return the reasons of another verdict if a condition only calls it."""
+    """Return the reasons of the verdict that a condition calls, if it does nothing else."""
     if not isinstance(node, core.CallBase | core.CallRule):
         return []
     table, state = names.table, names.state

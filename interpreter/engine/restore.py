@@ -1,4 +1,4 @@
-"""Saved games made again: a text as :mod:`interpreter.engine.saves` writes it becomes a game."""
+"""Restoring saved games: replays the text that :mod:`interpreter.engine.saves` writes."""
 
 from __future__ import annotations
 
@@ -13,39 +13,38 @@ __all__ = ["load_game"]
 
 
 def load_game(rules: Rules, text: str) -> Game:
-    """A saved game: its choices are made again, and lead to the state that was saved.
+    """Restore a saved game: replay its choices and check that they lead to the saved state.
 
-    ``ValueError`` says what is wrong: the text is no save, or is damaged, or is a game of another ruleset, or the
-    ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
-    reason.
+    Raises ``ValueError`` if the text is no save, is damaged, or belongs to another ruleset, or if the ruleset has
+    changed so that a choice no longer fits. The message names the first such choice, with the rule and the reason.
     """
     saved = save_of(text)
     rules = rules.for_players(saved["players"])
     changed = saved["digest"] != rules.digest
-    what = "the ruleset has changed" if changed else "this save is damaged"
+    fault = "the ruleset has changed" if changed else "this save is damaged"
     if changed and (saved.get("ruleset"), saved.get("overlays")) != (rules.id, list(rules.overlays)):
-        what = f"this is a game of {played(saved)}, not of `{rules.id}`"
+        fault = f"this is a game of {played(saved)}, not of `{rules.id}`"
         if unknown := [name for name in saved.get("settings", {}) if not rules.has_setting(name)]:
-            raise ValueError(f"{what}, which has no setting `{unknown[0]}`")
+            raise ValueError(f"{fault}, which has no setting `{unknown[0]}`")
     try:
         game = new_game(rules, saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
         for number, choice in enumerate(saved["choices"], 1):
             _make(game, number, choice)
     except RuleFailure as failure:
-        raise ValueError(f"{what}: {failure}") from None
+        raise ValueError(f"{fault}: {failure}") from None
     except _Different as different:
-        raise ValueError(f"{what}: {different}") from None
+        raise ValueError(f"{fault}: {different}") from None
     if not changed:
         _check_state(game, saved.get("state"))
     return game.clone()
 
 
 class _Different(Exception):
-    """A choice of a save that cannot be made again."""
+    """Raised for a saved choice that cannot be replayed."""
 
 
 def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
-    """Makes a choice of a save."""
+    """Replay a saved choice."""
     decision = game.decision
     if decision is None:
         raise _Different(f"the game is over before choice {number} of the save")
@@ -60,15 +59,15 @@ def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
 
 
 def _check_state(game: Game, state: Json) -> None:
-    """The state of a save is the one that its choices lead to."""
+    """Check that the saved state equals the replayed one."""
     mine = state_of(game.ruleset, game.state)
     if state == mine:
         return
     cells = state.get("cells") if isinstance(state, dict) else None
     if not isinstance(cells, list) or len(cells) != len(mine["cells"]):
-        raise ValueError("this save is damaged: its state has not the form of this ruleset")
-    for cell, (theirs, own) in enumerate(zip(cells, mine["cells"], strict=True)):
-        if theirs != own:
+        raise ValueError("this save is damaged: its state does not fit this ruleset")
+    for cell, (saved, replayed) in enumerate(zip(cells, mine["cells"], strict=True)):
+        if saved != replayed:
             where = game.table.census.name(cell)
-            raise ValueError(f"this save is damaged: {where} is not what the choices lead to")
-    raise ValueError("this save is damaged: it waits for another decision than the choices lead to")
+            raise ValueError(f"this save is damaged: {where} differs from the replayed game")
+    raise ValueError("this save is damaged: its pending decision differs from the replayed game")

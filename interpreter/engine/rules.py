@@ -1,4 +1,4 @@
-"""Rules: a checked and lowered ruleset, as tables and games follow it; where it was read from is known by name only."""
+"""Rules: a checked and lowered ruleset as tables and games use it, independent of how it was loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interpreter.language.model import Model
 from interpreter.language.types import BoolType, CollectionType, IntType, Type
 from interpreter.reading.players import PlayerRange
 
-if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
+if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.compiler.lower import Program
     from interpreter.engine.secrecy import Secrecy
     from interpreter.reading.compose import Composition
@@ -34,7 +34,7 @@ __all__ = ["Rules", "Table"]
 
 @dataclass(frozen=True)
 class Table:
-    """Rules with their players and settings: a machine, and the state from which its games begin."""
+    """Rules with players and settings: a machine and the initial state of its games."""
 
     rules: Rules = field(repr=False)
     machine: CompiledMachine
@@ -42,14 +42,14 @@ class Table:
     seats: int
     census: Census
     options: dict[int, Value] = field(default_factory=dict, repr=False, compare=False)
-    """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
+    """Cache of options by stretch: :class:`~interpreter.engine.decision.Named`."""
     sights: dict[int | None, Value] = field(default_factory=dict, repr=False, compare=False)
-    """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
+    """Cache of hidden cells by seat: see :mod:`interpreter.engine.sight`."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """A composition without errors: its model, its program and the files that it was composed of."""
+    """A composition without errors: its model, its program and its files."""
 
     id: str
     shelf: Shelf = field(repr=False)
@@ -61,7 +61,7 @@ class Rules:
     warnings: tuple[Diagnostic, ...] = ()
     _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
     _looked_at: bytes | None = field(default=None, repr=False, compare=False)
-    """A digest of all that the load looked at, where the cache knows it."""
+    """Digest of everything that the load read; None if the ruleset does not come from the cache."""
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class Rules:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The hidden pools that everybody can count along."""
+        """Hidden pools whose content everybody can infer."""
         from interpreter.engine.inferable_pools import counted
 
         return counted(self.program)
@@ -92,9 +92,9 @@ class Rules:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of what the ruleset means: comments and layout of its files do not matter."""
+        """Hash of the meaning of the ruleset. Comments and layout of its files do not matter."""
         model = self.model
-        what = (
+        meaning = (
             [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
             [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
             [(r.name, r.binders, r.test) for r in model.standing.values()],
@@ -115,44 +115,43 @@ class Rules:
             (model.phases, model.setup, model.ranking),
             *([model.phase_guards] if any(model.phase_guards) else []),
         )
-        return blake2b(repr(what).encode(), digest_size=16).hexdigest()
+        return blake2b(repr(meaning).encode(), digest_size=16).hexdigest()
 
     @property
     def source_digest(self) -> tuple[str, bytes] | None:
-        """Rulesets with the same one were read from the same text; nothing where the cache did not read it."""
+        """Identifies the source text of the ruleset; None if the ruleset does not come from the cache."""
         return (self.digest, self._looked_at) if self._looked_at is not None else None
 
     def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
-        """Of the statements that a rule cites, those of this ruleset's books, and the fills and gaps."""
+        """Return the cited statements that belong to this ruleset's books or are fills or gaps."""
         books = self.composition.rulebooks
-        found = [
-            id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))
-        ]
-        return tuple(found) if books else cites
+        own = [id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))]
+        return tuple(own) if books else cites
 
     def table(self, people: int, settings: dict[str, Value]) -> Table:
-        """The machine and first state for so many people, made once for equal settings."""
+        """Return the table for a number of players and settings; equal ones share it."""
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
             with no_search():
-                made = set_up(self.program, people, settings)
-                table = self._tables[key] = Table(self, made.machine, made.first, people, made.census)
+                setup = set_up(self.program, people, settings)
+                table = self._tables[key] = Table(self, setup.machine, setup.first, people, setup.census)
             if self._looked_at is not None:
                 table.machine.keeper = Modules(self._looked_at, repr(key))
         return self._tables[key]
 
     def for_players(self, players: int) -> Self:
-        """The rules of a game of so many: those of a table have what that number brings."""
+        """Return the rules for a number of players: here the same, because a table includes what the number
+        requires."""
         return self
 
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Self:
-        """The same with another model, as no file says it; nothing of it is kept in the cache."""
+        """Return a copy with another model that exists in no file; it is never cached."""
         composition = composition or self.composition
         return replace(self, composition=composition, model=model, program=program, _tables={}, _looked_at=None)
 
     @property
     def overlays(self) -> tuple[str, ...]:
-        """The overlays that it holds, from below."""
+        """Ids of the overlays, lowest first."""
         return tuple(document.id for document in self.composition.documents if document.kind == "overlay")
 
     def check_players(self, players: int) -> None:
@@ -161,10 +160,10 @@ class Rules:
             reason = f": {allowed.otherwise}" if allowed.otherwise else ""
             raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
 
-    def settings(self, given: Mapping[str, object]) -> dict[str, Value]:
-        """Public settings as the game holds them, defaults filled in."""
+    def settings(self, by_name: Mapping[str, object]) -> dict[str, Value]:
+        """Convert public settings to internal values and fill in defaults. Raises ``ValueError`` for invalid ones."""
         values = default_settings(self.model)
-        for name, public in given.items():
+        for name, public in by_name.items():
             values[name] = self._setting(name, public)
         return values
 
@@ -198,8 +197,10 @@ class Rules:
 
 
 def _items(text: str, of: Type) -> list[Json]:
-    """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
-    the inner ones have a minus between their items, and a number alone means so many empty ones."""
+    """Parse a list written as one text: items separated by commas, which single digits may omit.
+
+    In a list of lists, a minus separates the inner items, and a number alone means that many empty lists.
+    """
     if isinstance(of, CollectionType):
         if text.isdigit():
             return [[]] * min(int(text), 1_000)

@@ -1,4 +1,4 @@
-"""A ruleset: read, composed, checked, lowered; ready to set tables."""
+"""Rulesets: read, composed, checked and lowered, ready to create tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.language.model import Model
 from interpreter.reading.dependencies import noted
 
-if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
+if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.compiler.lower import Program
     from interpreter.engine.pipeline import Examined
     from interpreter.reading.compose import Composition
@@ -28,30 +28,30 @@ __all__ = ["Ruleset", "find", "load", "load_document", "ruleset_of"]
 
 _NOW = ("id", "players", "model", "program", "warnings")
 _LATE = ("shelf", "document", "composition", "statements")
-"""What of a ruleset from the cache is there at once, and what is read when it is asked for."""
+"""Fields of a cached ruleset: ``_NOW`` are available at once, ``_LATE`` are loaded on first access."""
 
 
 @dataclass(frozen=True)
 class Ruleset(Rules):
-    """A runnable composition. Loading it found no error; ``warnings`` are what its author may want to know."""
+    """A runnable composition without errors; ``warnings`` are advice for its author."""
 
     _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
 
     def parts(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
-        """Return the parts to store: what a game needs, and what is loaded on demand."""
+        """Return the parts to store in the cache: what a game needs, and what is loaded on demand."""
         return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
 
     @classmethod
     def kept(cls, now: tuple[object, ...], late: Late) -> Ruleset:
-        """A ruleset from the cache, of which some fields are still to be read."""
+        """Create a ruleset from the cache; its remaining fields are loaded on first access."""
         ruleset = cls.__new__(cls)
         vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _taking={}, _late=late)
         return ruleset
 
-    if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
+    if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
         def __getattr__(self, name: str) -> object:
-            """A field that is still to be read; only then is it missing."""
+            """Load the fields that are still in the cache."""
             late = vars(self).get("_late")
             if name not in _LATE or late is None:
                 raise AttributeError(f"a ruleset has no `{name}`")
@@ -62,7 +62,7 @@ class Ruleset(Rules):
         return self
 
     def __deepcopy__(self, memo: object) -> Ruleset:
-        return self  # nothing of it changes
+        return self  # immutable
 
     def __reduce__(self) -> str:
         raise TypeError("a ruleset cannot be pickled; send its id and overlays, and load it there")
@@ -74,16 +74,17 @@ class Ruleset(Rules):
         settings: Mapping[str, object] | None = None,
         chance: ChanceSource | Outcomes | None = None,
     ) -> Game:
-        """A game at its first decision, with the overlay that the edition names for so many players.
+        """Start a game and run it to its first decision, with the overlay that the edition requires for this number of
+        players.
 
-        ``chance`` may be outcomes by name (see :class:`Scripted`); what it does not name comes from the seed. Raises
-        ``ValueError`` for players, settings or outcomes that the ruleset does not allow, ``TypeError`` for others.
+        ``chance`` may be outcomes by name (see :class:`Scripted`); all others come from the seed. Raises ``ValueError``
+        for players, settings or outcomes that the ruleset does not allow, and ``TypeError`` for values of a wrong type.
         """
         return new_game(self, players, seed, settings, chance)
 
     @property
     def asked_overlays(self) -> tuple[str, ...]:
-        """The overlays that it has beside those that its file lists; with a minus, those of the list that it lacks."""
+        """Overlays added to those that the file lists, and, with a leading minus, listed overlays that are left out."""
         from interpreter.reading.compose import words
 
         listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
@@ -91,31 +92,32 @@ class Ruleset(Rules):
         return (*added, *(f"-{overlay}" for overlay in listed if overlay not in self.overlays))
 
     def for_players(self, players: int) -> Ruleset:
-        """The ruleset with the overlay that a game of so many takes in: itself where there is none."""
-        taken = dict(self.players.overlays).get(players)
-        if taken is None:
+        """Return the ruleset with the overlay that this number of players requires, or itself if there is none."""
+        required = dict(self.players.overlays).get(players)
+        if required is None:
             return self
-        if taken not in self._taking:
-            asked = (*self.asked_overlays, taken)
+        if required not in self._taking:
+            overlays = (*self.asked_overlays, required)
             if self.document.is_changed:
-                self._taking[taken] = load_document(self.document, asked, self.shelf)
+                self._taking[required] = load_document(self.document, overlays, self.shelf)
             else:
-                self._taking[taken] = load(self.document.path, asked, self.shelf)
-        return self._taking[taken]
+                self._taking[required] = load(self.document.path, overlays, self.shelf)
+        return self._taking[required]
 
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
-        """The ruleset with another model, as no file says it. It plays alone: what a number of players brings is in it,
-        and none of it is kept in the cache."""
+        """Return a copy with another model that exists in no file.
+
+        It ignores overlays for numbers of players (they are in the model already) and is never cached.
+        """
         changed = replace(super().with_model(model, program, composition), _taking={})
         changed._taking.update({overlay: changed for _, overlay in self.players.overlays})
         return changed
 
     def load_game(self, text: str) -> Game:
-        """A game saved by :meth:`Game.to_json`: its choices are made again, and lead to the state that was saved.
+        """Restore a game saved by :meth:`Game.to_json`: replay its choices and check that they lead to the saved state.
 
-        ``ValueError`` says what is wrong: the text is no save, or is damaged, or is a game of another ruleset, or the
-        ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
-        reason.
+        Raises ``ValueError`` if the text is no save, is damaged, or belongs to another ruleset, or if the ruleset has
+        changed so that a choice no longer fits. The message names the first such choice, with the rule and the reason.
         """
         from interpreter.engine.restore import load_game
 
@@ -123,22 +125,22 @@ class Ruleset(Rules):
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
-    """The ruleset of an id or path, with overlays, those too by id or path; with a minus before it, one that it
-    lists is left out.
+    """Load the ruleset of an id or path, with overlays.
 
-    Raises :class:`RulesetError` with everything that is wrong.
+    Overlays are ids or paths too; a leading minus leaves out an overlay that the ruleset lists. Raises
+    :class:`RulesetError` with all errors.
     """
     overlays = tuple(overlays)
     request = request_for(name, overlays, shelf.roots if shelf else None, shelf.ahead if shelf else 0)
     with no_search():
         if request is None:
             return _load(name, overlays, shelf)
-        kept = request.kept()
-        if kept is not None:
-            ruleset = Ruleset.kept(*kept[:2])
-            vars(ruleset)["_looked_at"] = kept[2]
-        elif shelf is None and (place := _elsewhere(name)) is not None:
-            return load(place, overlays)
+        cached = request.kept()
+        if cached is not None:
+            ruleset = Ruleset.kept(*cached[:2])
+            vars(ruleset)["_looked_at"] = cached[2]
+        elif shelf is None and (path := _elsewhere(name)) is not None:
+            return load(path, overlays)
         else:
             with noted() as evidence:
                 ruleset = _load(name, overlays, shelf)
@@ -147,8 +149,8 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
 
 
 def _elsewhere(name: str | Path) -> Path | None:
-    """The file of an id that no folder of rulesets has. What is kept of it is kept by its path: in another folder the
-    id may mean another one."""
+    """Return the path of a ruleset that is in no ruleset folder. It is cached by path, because the id may mean
+    another ruleset in another folder."""
     if _is_path(name):
         return None
     shelf, document, _ = find(name)
@@ -165,7 +167,7 @@ def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> R
 def load_document(
     document: Document, overlays: tuple[str, ...], shelf: Shelf, diagnostics: Iterable[Diagnostic] = ()
 ) -> Ruleset:
-    """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
+    """Load the ruleset of a document, which may differ from its file. Raises :class:`RulesetError`."""
     from interpreter.engine.pipeline import examine
     from interpreter.reading.files import with_files
 
@@ -173,11 +175,11 @@ def load_document(
         raise RulesetError(
             [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
         )
-    shelf, asked, wrong = with_files(shelf, overlays)
-    if wrong:
-        raise RulesetError([*diagnostics, *wrong])
+    shelf, overlay_ids, errors = with_files(shelf, overlays)
+    if errors:
+        raise RulesetError([*diagnostics, *errors])
     with kept_trees():
-        examined = examine(shelf, document, asked)
+        examined = examine(shelf, document, overlay_ids)
     return ruleset_of(shelf, document, examined, diagnostics)
 
 
@@ -188,8 +190,10 @@ def ruleset_of(
     diagnostics: Iterable[Diagnostic] = (),
     taking: Mapping[str, Ruleset] | None = None,
 ) -> Ruleset:
-    """The ruleset that was found in a document. ``taking`` are those that are known to have further overlays, which
-    some numbers of players take in. Raises :class:`RulesetError`."""
+    """Create the ruleset from an examined document. Raises :class:`RulesetError`.
+
+    ``taking`` are the known rulesets with the overlays that some numbers of players require.
+    """
     if examined.errors or examined.model is None or examined.program is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
@@ -209,10 +213,9 @@ def ruleset_of(
 def find(
     name: str | Path, shelf: Shelf | None = None, beside: Iterable[Path] = ()
 ) -> tuple[Shelf, Document | None, list[Diagnostic]]:
-    """The file of an id or a path, and the shelf on which its neighbours stand.
+    """Find the document of an id or path, and the shelf of its neighbours.
 
-    An id that no folder of rulesets has is looked for in the current folder and in those ``beside``, as if its path
-    had been named.
+    An id that is in no ruleset folder is searched in the current folder and in ``beside``, as if given by path.
     """
     from interpreter.reading.files import nearby, several, shelf_for
 
@@ -224,7 +227,7 @@ def find(
         return shelf, *shelf.read("ruleset", text, None)
     shelf = shelf_for(None)
     document, diagnostics = shelf.read("ruleset", text, None)
-    if [each.code for each in diagnostics] != ["E031"]:
+    if [diagnostic.code for diagnostic in diagnostics] != ["E031"]:
         return shelf, document, diagnostics
     places = nearby(text, beside)
     if len(places) == 1:
@@ -234,7 +237,7 @@ def find(
 
 
 def _is_path(name: str | Path) -> bool:
-    """Return whether a path is meant, not an id."""
+    """Return whether a name is a path rather than an id."""
     from interpreter.reading.files import names_a_file
 
     text = str(name)
@@ -252,5 +255,5 @@ def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
     notes = [
         replace(note, message=f"{note.message} ({folders}) and in the current folder") for note in diagnostic.notes
     ]
-    remedy = "`regelwerk list` tells all rulesets; REGELWERK_PATH names folders of your own; a path will do as well"
+    remedy = "`regelwerk list` lists all rulesets; set REGELWERK_PATH to folders of your own, or give a path"
     return replace(diagnostic, message=message, notes=tuple(notes), help=remedy)

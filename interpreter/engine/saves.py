@@ -1,6 +1,6 @@
-"""Games as text: where a game comes from, its choices, and the state that these lead to.
+"""Saved games as text: origin, choices and the state that they lead to.
 
-:mod:`interpreter.engine.restore` makes a game of such a text.
+:mod:`interpreter.engine.restore` reads them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["played", "save_of", "state_of", "text_of"]
 
 SAVE_VERSION = 1
 MAXIMUM_SAVE = 50_000_000
-"""A text with more characters is not read."""
+"""Maximum length of a save in characters."""
 
 
 class Origin(TypedDict):
-    """How a game began, beside settings: players, seed and scripted outcomes of chance."""
+    """Origin of a game apart from settings: players, seed and scripted outcomes."""
 
     players: int
     seed: int
@@ -30,14 +30,14 @@ class Origin(TypedDict):
 
 
 class StateData(TypedDict):
-    """A state, to be written."""
+    """A state as JSON data."""
 
     cells: list[Json]
     frame: Json
 
 
 class Save(Origin):
-    """A saved game, as read: what leads to its state has been looked at, and no more."""
+    """A saved game as read; only the keys needed to replay it are validated."""
 
     digest: str
     settings: NotRequired[dict[str, Json]]
@@ -50,7 +50,7 @@ class Save(Origin):
 def text_of(
     table: Table, state: State, decision: str | None, origin: Origin, choices: Iterable[tuple[int, Mapping[str, Json]]]
 ) -> str:
-    """A game as text: where it comes from, its choices, its state; ``decision`` is the one that it waits for."""
+    """Return a game as JSON text; ``decision`` is the pending one."""
     saved = {
         "save": SAVE_VERSION,
         "ruleset": table.rules.id,
@@ -66,15 +66,15 @@ def text_of(
 
 
 def _settings_of(table: Table) -> dict[str, Json]:
-    """The settings by their public names."""
+    """Return the settings by public names."""
     model, names, values = table.rules.model, table.rules.names, table.machine.constants.settings
-    found: dict[str, Json] = {}
+    settings: dict[str, Json] = {}
     for name, setting in model.settings.items():
         if values[name] is not None:
-            found[name] = names.public(values[name], setting.type)
+            settings[name] = names.public(values[name], setting.type)
     for name, doubt in model.interpretations.items():
-        found[name] = list(doubt.readings)[values[name]]
-    return found
+        settings[name] = list(doubt.readings)[values[name]]
+    return settings
 
 
 def state_of(rules: Rules, state: State) -> StateData:
@@ -82,50 +82,50 @@ def state_of(rules: Rules, state: State) -> StateData:
 
 
 def _frame_of(rules: Rules, frame: Frame | None) -> Json:
-    """A frame and those of its callers, each with its stretch by a name that does not hang on their order."""
+    """Return a frame and its callers; each names its stretch independently of the order of stretches."""
     if frame is None:
         return None
-    index, locals_, up, into = frame
-    return [_stretch_id(rules, index), as_json(tuple(locals_)), _frame_of(rules, up), into]
+    index, locals_, caller, into = frame
+    return [_stretch_id(rules, index), as_json(tuple(locals_)), _frame_of(rules, caller), into]
 
 
 def _stretch_id(rules: Rules, index: int) -> str:
-    """The name of a stretch; of one that is the machine's own, its number."""
+    """Return the id of a stretch, or a number for one of the machine's own."""
     stretches = rules.program.stretches
     return stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
 
 
 def played(saved: Save) -> str:
-    """Of what a save is, in words."""
+    """Describe the ruleset and overlays of a save."""
     overlays = saved.get("overlays")
     listed = [f"`{overlay}`" for overlay in overlays] if isinstance(overlays, list) else []
     return " with ".join([f"`{saved.get('ruleset')}`", *([", ".join(listed)] if listed else [])])
 
 
 def save_of(text: str) -> Save:
-    """Validate the content of a save."""
+    """Parse and validate a save. Raises ``ValueError`` if it is invalid."""
     if not isinstance(text, str):
         raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
     if len(text) > MAXIMUM_SAVE:
-        raise ValueError(f"this is no saved game: it has more than {MAXIMUM_SAVE:,} characters")
+        raise ValueError(f"this is not a saved game: it has more than {MAXIMUM_SAVE:,} characters")
     try:
         saved = json.loads(text)
     except (ValueError, RecursionError):
         saved = None
     if not isinstance(saved, dict) or "save" not in saved:
-        raise ValueError("this is no saved game")
+        raise ValueError("this is not a saved game")
     if saved["save"] != SAVE_VERSION:
         shown = saved["save"] if isinstance(saved["save"], int) else "?"
         raise ValueError(f"a save of version {shown}; this reads version {SAVE_VERSION}")
-    number = saved.get("players"), saved.get("seed")
-    right = all(isinstance(each, int) and not isinstance(each, bool) for each in number)
-    right &= isinstance(saved.get("digest"), str) and isinstance(saved.get("settings", {}), dict)
-    right &= isinstance(saved.get("choices"), list)
-    if not right or not all(_is_choice(choice) for choice in saved["choices"]):
-        raise ValueError("this save is damaged: players, seed, settings or choices are not as they should be")
+    numbers = saved.get("players"), saved.get("seed")
+    valid = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+    valid &= isinstance(saved.get("digest"), str) and isinstance(saved.get("settings", {}), dict)
+    valid &= isinstance(saved.get("choices"), list)
+    if not valid or not all(_is_choice(choice) for choice in saved["choices"]):
+        raise ValueError("this save is damaged: players, seed, settings or choices are invalid")
     chance = saved.get("chance", {})
     if not isinstance(chance, dict) or not all(isinstance(outcomes, list) for outcomes in chance.values()):
-        raise ValueError("this save is damaged: `chance` is not outcomes by name")
+        raise ValueError("this save is damaged: `chance` is not a mapping of names to outcomes")
     return cast(Save, saved)
 
 

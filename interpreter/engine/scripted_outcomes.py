@@ -1,4 +1,4 @@
-"""Outcomes of chance that are given by public names, as the game holds them."""
+"""Scripted outcomes of chance: converts public names to internal values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from interpreter.language.walk import descendants
 __all__ = ["Outcomes", "chance_types", "scripted"]
 
 Outcomes = Mapping[str, Sequence[object]]
-"""For each named chance what comes of its uses, one after another: an item, or the first ones of what is shuffled."""
+"""For each named chance, the outcomes of its uses in order: an item, or for a shuffle the first items."""
 
 
 def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
-    """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
+    """Convert outcomes by public names, according to the type that each chance shuffles or picks. Raises
+    ``ValueError`` for unknown names and invalid outcomes."""
     types = chance_types(rules)
-    found: dict[str, list[Value]] = {}
-    said: dict[tuple[str, object], str] = {}
+    converted: dict[str, list[Value]] = {}
+    texts: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
         if name not in types:
             from interpreter.base.suggest import did_you_mean
@@ -41,25 +42,25 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
                     raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
                 items = entry
             try:
-                held = tuple(rules.names.value(item, type_) for item in items)
+                converted_items = tuple(rules.names.value(item, type_) for item in items)
             except ValueError as error:
                 raise ValueError(f"`{name}`: {error}") from None
-            said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
-            values.append(held if shuffle else held[0])
-        found[name] = values
-    cards = {value for name, value in said if isinstance(types[name][1], CardType) and isinstance(value, int)}
+            texts |= {(name, value): repr(item) for value, item in zip(converted_items, items, strict=True)}
+            values.append(converted_items if shuffle else converted_items[0])
+        converted[name] = values
+    cards = {value for name, value in texts if isinstance(types[name][1], CardType) and isinstance(value, int)}
     alike: dict[object, Sequence[object]] = {card: rules.names.alike(card) for card in cards}
-    return Scripted(found, then, said, alike)
+    return Scripted(converted, then, texts, alike)
 
 
 def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
-    """Each named chance: whether it shuffles (else it picks), and the type of an item."""
-    found: dict[str, tuple[bool, Type]] = {}
+    """Return for each named chance whether it shuffles (else it picks), and its item type."""
+    types: dict[str, tuple[bool, Type]] = {}
     for layer in rules.program.reach.procedures.values():
         for node in descendants(layer.body):
             if not isinstance(node, core.Shuffles | core.Picks):
                 continue
             drawn = node.zone if isinstance(node, core.Shuffles) else node.items
-            if (of := item_type(drawn.type)) is not None:
-                found[node.chance] = (isinstance(node, core.Shuffles), of)
-    return found
+            if (item := item_type(drawn.type)) is not None:
+                types[node.chance] = (isinstance(node, core.Shuffles), item)
+    return types

@@ -1,13 +1,13 @@
-"""Secret locals: an information-flow analysis of all procedures that can be under way while somebody is asked.
+"""Secret locals: an information-flow analysis of all procedures that can be active while a decision is pending.
 
-In goes a program, out come, for each stretch, the locals that have a value there, each with a *label*: the reasons why
-not everybody may know the value. A label without reasons is public. Reasons spread from what is hidden (zones, pools
-and values that are not seen by everyone, sealed choices, draws) through values, calls and control flow. They end where
-the value is told: by an event, by a public value of the state, by a move to an open zone, by who is asked, by what is
-shown with a decision, and for sealed choices by ``reveal``. Where a decision is asked, everybody knows which one it is;
-so the course of a procedure up to there is no secret any more.
+A program goes in. The result is, for each stretch, the locals with a value and their *labels*: the reasons why a value
+is not public. A label without reasons is public. Reasons arise from hidden things (zones, pools and values that not
+everyone sees, sealed choices, draws) and propagate through values, calls and control flow. They end where the value is
+announced: by an event, a public value of the state, a move to an open zone, the seat that decides, the context of a
+decision, and for sealed choices by ``reveal``. Everybody knows which decision is pending, so the control flow up to it
+is no longer secret.
 
-Calls are not told apart by their callers: a parameter is secret if it is secret in any call.
+The analysis is context-insensitive: a parameter is secret if it is secret in any call.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from interpreter.language.walk import descendants
 __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
 
 Atom = tuple[str, int]
-"""A reason why a value is secret, and the local with the seat that knows it all the same, or -1.
+"""A reason why a value is secret, and the local with the seat that knows it anyway, or -1.
 
-``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``drawn NAME``: an outcome of chance. Until
-callers are known also ``given``, for whatever is secret of a parameter, whose number follows, and ``called``.
+``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``drawn NAME``: an outcome of chance. While
+callers are unknown, also ``given`` with the number of a parameter, for its reasons, and ``called``, for the reasons of
+the call itself.
 """
 Label = frozenset[Atom]
 Env = dict[int, Label]
-"""The locals that have a value for certain, with their labels."""
+"""Locals that definitely have a value, with their labels."""
 
 PUBLIC: Label = frozenset()
 HIDDEN: Label = frozenset({("hidden", -1)})
 CALLED: Label = frozenset({("called", -1)})
 _ENTRY = -1
-"""Stands among the forks for whatever led to the call of a procedure."""
+"""Fork number that stands for the control flow leading to the call of a procedure."""
 
 
 def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
-    """Return whether a seat may know a value, in a frame with these locals."""
+    """Return whether a seat may know a value with this label, in a frame with these locals."""
     return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)
 
 
@@ -51,55 +52,56 @@ def _ownerless(label: Label) -> Label:
 
 
 def _unowned(label: Label, local: int) -> Label:
-    """A label after a local got another value: it no longer says who knows."""
+    """Return the label after a local was reassigned: the local no longer names the seat that knows."""
     if any(owner == local and kind != "given" for kind, owner in label):
         return frozenset((kind, -1 if owner == local and kind != "given" else owner) for kind, owner in label)
     return label
 
 
 def _passed(label: Label, arguments: Sequence[c.Expression], changed: Collection[int]) -> Label:
-    """A label of the caller as the callee has it: seats are known by those of its parameters that keep their values."""
+    """Translate a label from caller to callee. Seats are kept if they are passed in parameters that are never
+    reassigned."""
     places = {
-        each.index: number
-        for number, each in enumerate(arguments)
-        if isinstance(each, c.Local) and number not in changed
+        argument.index: number
+        for number, argument in enumerate(arguments)
+        if isinstance(argument, c.Local) and number not in changed
     }
     return frozenset((kind, places.get(owner, -1)) for kind, owner in label)
 
 
 def _given_back(label: Label, arguments: Sequence[c.Expression], bound: Collection[int]) -> Label:
-    """A label of what a call gives as the caller has it."""
-    found = set[Atom]()
+    """Translate the label of a result from callee to caller."""
+    atoms = set[Atom]()
     for kind, owner in label:
-        who = arguments[owner] if 0 <= owner < len(arguments) else None
-        found.add((kind, who.index if isinstance(who, c.Local) and who.index not in bound else -1))
-    return frozenset(found)
+        argument = arguments[owner] if 0 <= owner < len(arguments) else None
+        atoms.add((kind, argument.index if isinstance(argument, c.Local) and argument.index not in bound else -1))
+    return frozenset(atoms)
 
 
-def _merged(one: Env | None, other: Env) -> Env:
-    if one is None:
-        return dict(other)
-    return {local: label | other[local] for local, label in one.items() if local in other}
+def _merged(left: Env | None, right: Env) -> Env:
+    if left is None:
+        return dict(right)
+    return {local: label | right[local] for local, label in left.items() if local in right}
 
 
 @dataclass
 class _Procedure:
-    """Facts about one procedure so far, in terms of its parameters."""
+    """Facts about a procedure so far, in terms of its parameters."""
 
     name: str
     result: Label = PUBLIC
     entries: dict[int, Env] = field(default_factory=dict)
-    """By stretch, the locals where it begins; where it asks, what all know who see that it does."""
+    """Locals at the start of each stretch; for a stretch that asks, after everybody knows the decision."""
     forks: dict[int, frozenset[int]] = field(default_factory=dict)
-    """By stretch, the forks that led there and whose ways have not met again."""
+    """Forks that lead to each stretch and whose branches have not joined again."""
     tests: dict[int, Label] = field(default_factory=dict)
-    """By fork, what decides there."""
+    """Labels of the conditions of forks."""
     calls: dict[str, list[tuple[tuple[c.Expression, ...], tuple[Label, ...], Label]]] = field(default_factory=dict)
-    """By procedure, the calls of it: arguments, their labels, and what decides on the call."""
+    """Calls by callee: arguments, their labels, and the label of the control flow."""
 
 
 class Secrecy:
-    """Labels of the locals of a program, worked out when they are asked for."""
+    """Labels of the locals of a program."""
 
     def __init__(self, program: l.Program) -> None:
         self.program, self.model = program, program.model
@@ -123,33 +125,34 @@ class Secrecy:
         self._assigned: dict[str, frozenset[int]] = {}
         self._solve()
 
-    # --- what is asked for
+    # --- results
 
     def locals_at(self, stretch: int) -> Env:
-        """The locals that have a value for certain where a stretch begins, with their labels."""
+        """Return the locals that definitely have a value at the start of a stretch, with their labels."""
         name = self.program.stretches[stretch].procedure
         entry = self._done[name].entries.get(stretch, {})
         return {local: self._resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
-        """Return the secrets that decided the path to a stretch and were not revealed since."""
+        """Return the label of the control flow to a stretch: the secrets that decided it and have not become public
+        since."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
     @property
-    def told_draws(self) -> frozenset[str]:
-        """The chances whose outcomes are always told."""
+    def announced_draws(self) -> frozenset[str]:
+        """Named chances whose outcomes are always announced."""
         return frozenset(self._drawn - self._secret_draws)
 
     @cached_property
     def read_later(self) -> list[frozenset[int]]:
-        """By stretch, the locals that can still be read from there on."""
+        """Live locals at the start of each stretch."""
         return _read_later(self.program.stretches)
 
     # --- all procedures
 
     def _solve(self) -> None:
-        """Goes on until nothing is more secret than it was."""
+        """Iterate to a fixed point."""
         while True:
             before = self._known()
             self._done = {name: _Procedure(name, done.result) for name, done in self._done.items()}
@@ -161,12 +164,12 @@ class Secrecy:
                 return
 
     def _known(self) -> tuple[object, ...]:
-        """All that one round takes over from the one before."""
+        """Return the facts that one iteration passes to the next."""
         results = {name: done.result for name, done in self._done.items()}
         return results, dict(self._names), dict(self._parameters), dict(self._called)
 
     def _pass_on(self) -> None:
-        """Labels of parameters, from callers to callees."""
+        """Propagate labels of parameters from callers to callees."""
         procedures = self.program.reach.procedures
         self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self._called = dict.fromkeys(procedures, PUBLIC)
@@ -190,93 +193,95 @@ class Secrecy:
                         waiting.add(callee)
 
     def _changed(self, name: str) -> frozenset[int]:
-        """The locals of a procedure that get a value in its text."""
+        """Return the locals that a procedure assigns."""
         if name not in self._assigned:
-            found = set[int]()
+            assigned = set[int]()
             for node in descendants(self.program.reach.procedures[name].body):
                 match node:
                     case c.SetLocal(local) | c.Picks(local) | c.Iterate(local) | c.Choice(local):
-                        found.add(local)
+                        assigned.add(local)
                     case _:
                         pass
-            self._assigned[name] = frozenset(found)
+            self._assigned[name] = frozenset(assigned)
         return self._assigned[name]
 
     def _resolved(self, label: Label, name: str) -> Label:
-        """A label with what callers give in place of parameters."""
-        found = set[Atom]()
-        for kind, place in label:
+        """Replace the parameters in a label by the labels that callers pass."""
+        atoms = set[Atom]()
+        for kind, local in label:
             if kind == "given":
-                found |= self._parameters[name][place] if name in self._parameters else PUBLIC
+                atoms |= self._parameters[name][local] if name in self._parameters else PUBLIC
             elif kind == "called":
-                found |= self._called.get(name, PUBLIC)
+                atoms |= self._called.get(name, PUBLIC)
             else:
-                found.add((kind, place))
-        return frozenset(found)
+                atoms.add((kind, local))
+        return frozenset(atoms)
 
     # --- one procedure
 
     def _procedure(self, name: str) -> _Procedure:
-        found = self._done.setdefault(name, _Procedure(name))
+        procedure = self._done.setdefault(name, _Procedure(name))
         if name in self._open or name not in self.program.reach.procedures:
-            return found
+            return procedure
         self._open.add(name)
         layer = self.program.reach.procedures[name]
         lowered = self.program.procedures.get(name)
         env: Env = {number: frozenset({("given", number)}) for number in range(len(layer.parameters))}
         if lowered is not None and lowered.steps is None:
-            _Flow(self, found).follow(lowered.entry, env)
-            return found
+            _Flow(self, procedure).follow(lowered.entry, env)
+            return procedure
         course = CALLED
         if layer.when is not None and layer.layer > 0:
             course |= self.label(layer.when, env)
-            found.result |= course | self._procedure(f"{layer.rule}@{layer.layer - 1}").result
+            procedure.result |= course | self._procedure(f"{layer.rule}@{layer.layer - 1}").result
         if lowered is not None and lowered.steps is not None:
-            _Steps(self, found).run(lowered.steps, env, course)
+            _Steps(self, procedure).run(lowered.steps, env, course)
         elif isinstance(layer.body, tuple):
-            _Steps(self, found).run(layer.body, env, course)
+            _Steps(self, procedure).run(layer.body, env, course)
         else:
-            found.result |= self.label(layer.body, env)
-        found.result = frozenset((kind, owner) for kind, owner in found.result if kind not in ("given", "called"))
-        return found
+            procedure.result |= self.label(layer.body, env)
+        procedure.result = frozenset(
+            (kind, owner) for kind, owner in procedure.result if kind not in ("given", "called")
+        )
+        return procedure
 
     def _course(self, procedure: _Procedure, stretch: int) -> Label:
-        found = PUBLIC
+        label = PUBLIC
         for fork in procedure.forks.get(stretch, ()):
-            found |= CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC)
-        return _ownerless(found)
+            label |= CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC)
+        return _ownerless(label)
 
     # --- expressions
 
     def label(self, tree: object, env: Env) -> Label:
-        """The label of what is worked out from a tree: of all that it reads."""
-        found = set[Atom]()
+        """Return the label of a tree: the union over everything that it reads."""
+        atoms = set[Atom]()
         nodes = list(descendants(tree))
         bound = {node.variable for node in nodes if isinstance(node, c.Loop)}
-        told = {id(cell) for node in nodes for cell in self._told_of(node)}
+        public_cells = {id(cell) for node in nodes for cell in self._public_uses(node)}
         for node in nodes:
             match node:
                 case c.Local(index) if index not in bound:
-                    found |= env.get(index, PUBLIC)
-                case c.Read(c.Cell() as cell) if id(cell) not in told:
-                    found |= self._held(cell, bound)
+                    atoms |= env.get(index, PUBLIC)
+                case c.Read(c.Cell() as cell) if id(cell) not in public_cells:
+                    atoms |= self._held(cell, bound)
                 case c.Read(of) if not isinstance(of, c.Cell):
-                    found |= self._held_somewhere(of)
+                    atoms |= self._held_somewhere(of)
                 case c.Builtin(name, arguments) if BUILTINS[name].reads:
-                    for each in arguments:
-                        if isinstance(each, c.Cell):
-                            found |= self._held(each, bound)
-                        elif isinstance(each.type, HolderType):
-                            found |= self._held_somewhere(each)
+                    for argument in arguments:
+                        if isinstance(argument, c.Cell):
+                            atoms |= self._held(argument, bound)
+                        elif isinstance(argument.type, HolderType):
+                            atoms |= self._held_somewhere(argument)
                 case c.CallRule() | c.CallBase():
                     result = self._procedure(self.program.target(node)).result
-                    found |= _given_back(result, node.arguments, bound)
+                    atoms |= _given_back(result, node.arguments, bound)
                 case _:
                     pass
-        return frozenset(found)
+        return frozenset(atoms)
 
-    def _told_of(self, node: object) -> Iterator[c.Cell]:
-        """Hidden cells of which no more is asked than all may know: how many there are, or whether there are any; the
+    def _public_uses(self, node: object) -> Iterator[c.Cell]:
+        """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
         back of a top card."""
         match node:
             case c.Builtin("count", (c.Read(c.Cell() as cell),)):
@@ -291,9 +296,9 @@ class Secrecy:
                 pass
 
     def _held(self, cell: c.Cell, bound: Collection[int]) -> Label:
-        """The label of what a cell holds; that of the owner comes beside it."""
+        """Return the label of a cell's content, without that of the owner."""
         group = self.model.groups.get(cell.group)
-        if group is None:  # how the game goes: the phase, the turn
+        if group is None:  # progress of the game, such as phase and turn
             return PUBLIC
         if group.seen == "owner":
             owner = cell.owner
@@ -305,12 +310,12 @@ class Secrecy:
         return self._names.get(cell.group, PUBLIC)
 
     def _held_somewhere(self, holder: c.Expression) -> Label:
-        """The label of what a holder holds that is known only when it is looked for."""
+        """Return the label of the content of a holder that is known only at run time."""
         hidden = (g for g in self.model.groups.values() if g.seen != "everyone" and type(g.type) is type(holder.type))
         return HIDDEN if any(hidden) else PUBLIC
 
     def names_card(self, group: str, label: Label) -> None:
-        """A public value names a card: who reads it knows no more of the card than was known before."""
+        """Record that a public value names a card. Reading it reveals no more of the card than was known before."""
         self._names[group] |= HIDDEN if label else PUBLIC
 
     def draws(self, chance: str) -> Atom:
@@ -318,36 +323,36 @@ class Secrecy:
         return f"drawn {chance}", -1
 
     def keeps_secret(self, labels: Iterable[Label]) -> None:
-        """Values that were not told before somebody is asked, or before they are gone."""
+        """Record values that are overwritten, or cross a decision, without having been announced."""
         self._secret_draws.update(kind[6:] for label in labels for kind, _ in label if kind.startswith("drawn "))
 
 
 class _Steps:
-    """Follows steps that run through, and notes what they do to the labels of locals."""
+    """Tracks the labels of locals through steps that run without suspending."""
 
     def __init__(self, secrecy: Secrecy, procedure: _Procedure) -> None:
         self.secrecy, self.model, self.procedure = secrecy, secrecy.model, procedure
 
     def run(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> None:
-        """A whole procedure."""
+        """Process a whole procedure."""
         self.steps(steps, env, course)
         self.secrecy.keeps_secret(env.values())
 
     def steps(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> Label:
-        """Changes ``env``; gives what decides on whether the end is reached."""
+        """Process steps, updating ``env``; return the label of the control flow at their end."""
         for step in steps:
             course = self.step(step, env, course)
         return course
 
     def assign(self, env: Env, local: int, label: Label) -> None:
-        """A local gets a value. It does not say any more who knows others."""
+        """Assign a label to a local. Labels that named its old value as the seat that knows lose that seat."""
         self.secrecy.keeps_secret((env.get(local, PUBLIC),))
-        for other, known in env.items():
-            env[other] = _unowned(known, local)
+        for other, label_of_other in env.items():
+            env[other] = _unowned(label_of_other, local)
         env[local] = _unowned(label, local)
 
     def tell(self, env: Env, *values: c.Expression) -> None:
-        """Everybody hears of these values."""
+        """Mark values as announced to everybody."""
         for value in values:
             if isinstance(value, c.Local) and value.index in env:
                 env[value.index] = PUBLIC
@@ -374,10 +379,12 @@ class _Steps:
                 if self._is_open(source) or self._is_open(target):
                     self.tell(env, amount)
             case c.Notes(_, arguments):
-                self.tell(env, *(each for each in arguments if not has_cards(each.type, self.model.records)))
+                self.tell(
+                    env, *(argument for argument in arguments if not has_cards(argument.type, self.model.records))
+                )
             case c.Reveals():
-                for local, known in env.items():
-                    env[local] = frozenset(atom for atom in known if atom[0] != "sealed")
+                for local, label_of_local in env.items():
+                    env[local] = frozenset(atom for atom in label_of_local if atom[0] != "sealed")
             case c.Branch():
                 return self._branch(step, env, course)
             case c.Iterate():
@@ -398,40 +405,40 @@ class _Steps:
 
     def returns(self, value: c.Expression | None, env: Env, course: Label) -> None:
         if value is not None:
-            found = self.secrecy.label(value, env) | course
-            self.secrecy.keeps_secret((found,))
-            self.procedure.result |= frozenset(atom for atom in found if atom[0] not in ("given", "called"))
+            label = self.secrecy.label(value, env) | course
+            self.secrecy.keeps_secret((label,))
+            self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
 
     def _is_open(self, cell: c.Expression) -> bool:
         return isinstance(cell, c.Cell) and self.model.groups[cell.group].seen == "everyone"
 
     def _set_cell(self, cell: c.Cell, group: str, value: c.Expression, env: Env, course: Label) -> None:
-        found = self.secrecy.label(value, env)
+        label = self.secrecy.label(value, env)
         if group in self.secrecy._named:
-            self.secrecy.names_card(group, self.secrecy._resolved(found | course, self.procedure.name))
+            self.secrecy.names_card(group, self.secrecy._resolved(label | course, self.procedure.name))
         elif self._is_open(cell):
             self.tell(env, value)
         else:
-            self.secrecy.keeps_secret((found,))
+            self.secrecy.keeps_secret((label,))
 
     def _move(self, cards: c.Expression, target: c.Expression, env: Env) -> None:
-        """Cards come to lie where everybody sees them, or one seat does."""
+        """Process a move of cards: everybody, or the owner of the target, sees them there."""
         if not isinstance(cards, c.Local) or not isinstance(target, c.Cell):
             return
         if self._is_open(target):
             self.tell(env, cards)
         elif self.model.groups[target.group].seen == "owner" and isinstance(target.owner, c.Local):
-            who = target.owner.index
+            seat = target.owner.index
             env[cards.index] = frozenset(
-                (kind, who if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
+                (kind, seat if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
             )
 
     def _branch(self, step: c.Branch, env: Env, course: Label) -> Label:
-        decides = self.secrecy.label(step.test.value, env)
-        inside = course | _ownerless(decides)
+        label = self.secrecy.label(step.test.value, env)
+        inside = course | _ownerless(label)
         then, otherwise = dict(env), dict(env)
         if step.test.bind is not None:
-            self.assign(then, step.test.bind, decides | course)
+            self.assign(then, step.test.bind, label | course)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
         leaves = any(isinstance(node, c.Returns) for node in descendants((step.then, step.otherwise)))
         self._become(env, _merged(then, otherwise))
@@ -444,10 +451,10 @@ class _Steps:
 
         def once(inside: Env) -> None:
             self.assign(inside, step.variable, items | course)
-            decides = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
-            if not isinstance(step.items, c.Read):  # how many there are of what lies hidden is no secret
-                decides |= items
-            self.steps(step.body, inside, course | _ownerless(decides))
+            label = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
+            if not isinstance(step.items, c.Read):  # the size of a hidden zone is public
+                label |= items
+            self.steps(step.body, inside, course | _ownerless(label))
 
         self._again(env, once)
 
@@ -455,7 +462,7 @@ class _Steps:
         self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
 
     def _again(self, env: Env, once: Callable[[Env], object]) -> None:
-        """A body that runs any number of times."""
+        """Process the body of a loop, which runs any number of times, up to a fixed point."""
         while True:
             inside = dict(env)
             once(inside)
@@ -470,10 +477,10 @@ class _Steps:
         env.update(other)
 
     def _note_calls(self, step: c.Step | c.Requirement, env: Env, course: Label) -> None:
-        """Calls of procedures, for their parameters."""
+        """Record calls of procedures for the labels of their parameters."""
         match step:
             case c.Keeps(_, _, procedure, captured):
-                self._call(procedure, tuple(c.Local(each, "") for each in captured), env, course)
+                self._call(procedure, tuple(c.Local(local, "") for local in captured), env, course)
             case c.Performs(c.CallRule() | c.CallBase() as call) | c.SetLocal(_, c.CallRule() | c.CallBase() as call):
                 self.call(call, env, course)
             case c.SetCell(_, c.CallRule() | c.CallBase() as call) | c.Returns(c.CallRule() | c.CallBase() as call):
@@ -488,12 +495,12 @@ class _Steps:
             self._call(target, call.arguments, env, course)
 
     def _call(self, name: str, arguments: tuple[c.Expression, ...], env: Env, course: Label) -> None:
-        labels = tuple(self.secrecy.label(each, env) for each in arguments)
+        labels = tuple(self.secrecy.label(argument, env) for argument in arguments)
         self.procedure.calls.setdefault(name, []).append((arguments, labels, course))
 
 
 class _Flow(_Steps):
-    """Follows the stretches of a procedure until nothing in them is more secret than before."""
+    """Tracks labels through the stretches of a procedure, up to a fixed point."""
 
     def follow(self, entry: int, env: Env, course: Label = CALLED) -> None:
         procedure, stretches = self.procedure, self.secrecy.program.stretches
@@ -509,42 +516,42 @@ class _Flow(_Steps):
             for to, after, forks in self._end(index, local):
                 forks = frozenset(fork for fork in forks if fork == _ENTRY or meets.get(fork) != to)
                 joined = _merged(arrived.get(to), after)
-                known = procedure.forks.get(to, frozenset())
-                if joined != arrived.get(to) or not forks <= known:
-                    arrived[to], procedure.forks[to] = joined, known | forks
+                known_forks = procedure.forks.get(to, frozenset())
+                if joined != arrived.get(to) or not forks <= known_forks:
+                    arrived[to], procedure.forks[to] = joined, known_forks | forks
                     waiting.append(to)
-            if procedure.tests != before:  # what comes behind a fork is more secret than it was
-                waiting.extend(each for each, forks in procedure.forks.items() if index in forks)
+            if procedure.tests != before:  # stretches behind this fork became more secret
+                waiting.extend(stretch for stretch, forks in procedure.forks.items() if index in forks)
         procedure.calls = {}
-        for index, found in arrived.items():
-            local = dict(found)
+        for index, entry_env in arrived.items():
+            local = dict(entry_env)
             self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
             list(self._end(index, local))
-            procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else found
+            procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else entry_env
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Return the continuation: stretch, locals, and the forks that led there."""
+        """Yield the successors of a stretch: stretch, locals, and the forks that lead there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
         course = self.secrecy._course(self.procedure, index)
         match self.secrecy.program.stretches[index].end:
             case l.Jumps(to) | l.SettlesThen(to) | l.TurnEnds(to):
                 yield to, env, forks
             case l.Forks(test, then, otherwise):
-                decides = self.secrecy.label(test.value, env)
-                tests[index] = tests.get(index, PUBLIC) | decides
-                held = dict(env)
+                label = self.secrecy.label(test.value, env)
+                tests[index] = tests.get(index, PUBLIC) | label
+                bound = dict(env)
                 if test.bind is not None:
-                    self.assign(held, test.bind, decides | course)
-                yield then, held, forks | {index}
+                    self.assign(bound, test.bind, label | course)
+                yield then, bound, forks | {index}
                 yield otherwise, dict(env), forks | {index}
             case l.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
-                decides = PUBLIC if isinstance(loop.items, c.Read) else items
+                label = PUBLIC if isinstance(loop.items, c.Read) else items
                 inside = dict(env)
                 self.assign(inside, loop.variable, items | course)
                 if loop.test is not None:
-                    decides |= self.secrecy.label(loop.test, inside)
-                tests[index] = tests.get(index, PUBLIC) | decides
+                    label |= self.secrecy.label(loop.test, inside)
+                tests[index] = tests.get(index, PUBLIC) | label
                 yield body, inside, forks | {index}
                 yield after, dict(env), forks | {index}
             case l.Counts(loop, then):
@@ -568,26 +575,26 @@ class _Flow(_Steps):
     def _asks(
         self, index: int, ask: c.Ask, bodies: tuple[int, ...], env: Env
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Everybody knows who is asked what, and, unless it is sealed, what is chosen."""
+        """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice."""
         self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
         for local in ask.chosen:
             env.pop(local, None)
         self.secrecy.keeps_secret(env.values())
-        who = ask.seat.index if isinstance(ask.seat, c.Local) and ask.at_once is None else -1
-        sealed: Label = frozenset({("sealed", who)}) if ask.sealed else PUBLIC
+        seat = ask.seat.index if isinstance(ask.seat, c.Local) and ask.at_once is None else -1
+        sealed: Label = frozenset({("sealed", seat)}) if ask.sealed else PUBLIC
         forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
         self.procedure.tests[index] = sealed if forks else PUBLIC
         for option, body in zip(ask.options, bodies, strict=True):
-            inside = dict(env)
+            chosen = dict(env)
             for choice in option.choices:
                 label = sealed
                 if has_cards(choice.type, self.model.records):
-                    label |= self.secrecy.label(choice.items, inside)
-                self.assign(inside, choice.variable, label)
-            yield body, inside, forks
+                    label |= self.secrecy.label(choice.items, chosen)
+                self.assign(chosen, choice.variable, label)
+            yield body, chosen, forks
 
 
-# --- the shape of a procedure ----------------------------------------------------------------------------------------
+# --- control-flow graph ----------------------------------------------------------------------------------------------
 
 
 def _follows(end: l.End) -> tuple[int, ...]:
@@ -603,53 +610,53 @@ def _follows(end: l.End) -> tuple[int, ...]:
 
 
 def _meeting(stretches: Sequence[l.Stretch], entry: int) -> dict[int, int]:
-    """For each stretch of a procedure the one at which all ways from it meet first."""
-    following: dict[int, tuple[int, ...]] = {}
+    """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
+    successors: dict[int, tuple[int, ...]] = {}
     waiting = [entry]
     while waiting:
         index = waiting.pop()
-        if index not in following:
-            following[index] = _follows(stretches[index].end)
-            waiting.extend(following[index])
-    everything = frozenset(following)
-    behind = dict.fromkeys(following, everything)
+        if index not in successors:
+            successors[index] = _follows(stretches[index].end)
+            waiting.extend(successors[index])
+    everything = frozenset(successors)
+    post_dominators = dict.fromkeys(successors, everything)
     changed = True
     while changed:
         changed = False
-        for index, to in following.items():
-            common = frozenset.intersection(*(behind[each] for each in to)) if to else frozenset()
-            if (found := common | {index}) != behind[index]:
-                behind[index], changed = found, True
+        for index, to in successors.items():
+            shared = frozenset.intersection(*(post_dominators[successor] for successor in to)) if to else frozenset()
+            if (updated := shared | {index}) != post_dominators[index]:
+                post_dominators[index], changed = updated, True
     return {
-        index: max(later, key=lambda each: len(behind[each]))
-        for index in following
-        if (later := behind[index] - {index})
+        index: max(later, key=lambda stretch: len(post_dominators[stretch]))
+        for index in successors
+        if (later := post_dominators[index] - {index})
     }
 
 
 def _read_later(stretches: Sequence[l.Stretch]) -> list[frozenset[int]]:
-    found = [frozenset[int]()] * len(stretches)
+    live_at = [frozenset[int]()] * len(stretches)
     changed = True
     while changed:
         changed = False
         for index in range(len(stretches) - 1, -1, -1):
-            live = _read_at_end(stretches[index].end, found)
+            live = _read_at_end(stretches[index].end, live_at)
             for step in reversed(stretches[index].steps):
                 if isinstance(step, c.SetLocal | c.Picks):
                     live.discard(step.index)
                 live |= _read_in(step)
-            if live != found[index]:
-                found[index], changed = frozenset(live), True
-    return found
+            if live != live_at[index]:
+                live_at[index], changed = frozenset(live), True
+    return live_at
 
 
 def _read_in(tree: object) -> set[int]:
-    found = {node.index for node in descendants(tree) if isinstance(node, c.Local)}
-    return found.union(*(node.captured for node in descendants(tree) if isinstance(node, c.Keeps)))
+    locals_read = {node.index for node in descendants(tree) if isinstance(node, c.Local)}
+    return locals_read.union(*(node.captured for node in descendants(tree) if isinstance(node, c.Keeps)))
 
 
 def _read_at_end(end: l.End, later: Sequence[frozenset[int]]) -> set[int]:
-    live = set[int]().union(*(later[each] for each in _follows(end)))
+    live = set[int]().union(*(later[successor] for successor in _follows(end)))
     match end:
         case l.Forks(test, then, otherwise) if test.bind is not None:
             return ((set(later[then]) - {test.bind}) | later[otherwise]) | _read_in(test)

@@ -1,4 +1,4 @@
-"""Set-up: a lowered ruleset, so many people and the settings become a machine and a first state."""
+"""Set-up: turns a lowered ruleset, a number of players and settings into a machine and an initial state."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = ["Setup", "default_settings", "set_up"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
-"""So many tokens of one kind may a track take."""
+"""Maximum capacity of a track for one kind of token."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A machine, the state from which its games begin, and what that state holds of everything."""
+    """A machine, the initial state of its games, and the census of everything in that state."""
 
     machine: CompiledMachine
     first: State
@@ -48,7 +48,7 @@ class Setup:
 
 
 def default_settings(model: Model) -> dict[str, Value]:
-    """Every setting and interpretation as it is where nothing else is said."""
+    """Return the default values of all settings and interpretations."""
     values: dict[str, Value] = {name: setting.default for name, setting in model.settings.items()}
     for name, doubt in model.interpretations.items():
         values[name] = list(doubt.readings).index(doubt.default)
@@ -56,9 +56,9 @@ def default_settings(model: Model) -> dict[str, Value]:
 
 
 def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
-    """The set-up for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
+    """Set up the program for a number of players. Raises :class:`RulesetError` if the declarations do not add up."""
     model = program.model
-    if model.graph is not None and model.graph.measure is not None:  # where a cell was changed, links are as long
+    if model.graph is not None and model.graph.measure is not None:  # amended tables change lengths
         model = replace(model, graph=replace(model.graph, tables=model.tables))
     roles = roles_of(model, people, settings)
     counting = sum(model.roles[role].counts for role in roles)
@@ -103,7 +103,7 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
         seen_by=_seen_by(model, layout, roles),
     )
-    machine = CompiledMachine(program.own_copy(), constants)  # bots add what their policies work out
+    machine = CompiledMachine(program.own_copy(), constants)  # bots add code for their policies
     for cell, group in _cells(model, layout):
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
@@ -112,21 +112,21 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
 
 
 def _census(model: Model, effects: Effects, first: State) -> Census:
-    """Count the things in the first state; tokens as declared."""
+    """Count everything in the initial state; for tokens, take the declared totals."""
     cells = _cells(model, effects.layout)
 
     def holders(name: str, form: type[HolderType]) -> tuple[int, ...]:
         return tuple(cell for cell, group in cells if isinstance(group.type, form) and group.type.name == name)
 
     tokens = [
-        Holdings(name, kind.totals, found)
+        Holdings(name, kind.totals, cells_of_kind)
         for name, kind in model.kinds.items()
-        if kind.totals is not None and (found := holders(name, TokenHolderType))
+        if kind.totals is not None and (cells_of_kind := holders(name, TokenHolderType))
     ]
     stocks = []
     for piece in model.pieces:
-        found = holders(piece, StockType)
-        stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in found), found))
+        cells_of_kind = holders(piece, StockType)
+        stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in cells_of_kind), cells_of_kind))
     zones = tuple(cell for cell, group in cells if isinstance(group.type, CardHolderType))
     piled = frozenset(cell for cell, group in cells if isinstance(group.type, PilesType))
     return Census(
@@ -135,15 +135,16 @@ def _census(model: Model, effects: Effects, first: State) -> Census:
 
 
 def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]:
-    """The role of each seat: the people first, then the seats that other roles bring."""
+    """Return the role of each seat: first the players, then the seats of other roles. Raises ``ValueError`` if a
+    role has too many seats."""
     roles = list(model.roles)
-    found = roles[:1] * people
+    seats = roles[:1] * people
     for role in model.roles.values():
         number = len(settings[role.setting]) if role.setting is not None else role.seats
         if number > MAXIMUM_SEATS:
             raise ValueError(f"`{role.setting}`: got {number} seats, want at most {MAXIMUM_SEATS}")
-        found.extend([role.name] * number)
-    return found
+        seats.extend([role.name] * number)
+    return seats
 
 
 def _layout(program: Program, seats: int) -> Layout:
@@ -165,16 +166,16 @@ def _layout(program: Program, seats: int) -> Layout:
 
 
 def _cells(model: Model, layout: Layout) -> list[tuple[int, Group]]:
-    found: list[tuple[int, Group]] = []
+    cells: list[tuple[int, Group]] = []
     for name, count in layout.groups:
         group = model.groups.get(name)
         if group is not None:
-            found.extend((layout.base[name] + i, group) for i in range(count))
-    return found
+            cells.extend((layout.base[name] + i, group) for i in range(count))
+    return cells
 
 
 def _cell_name(model: Model, layout: Layout, people: int, cell: int) -> str:
-    """The group of a cell, and whose it is as a log says it."""
+    """Describe a cell: its group and, as in a log, its owner."""
     name, owner = layout.owner_of(cell)
     of = group.owner if (group := model.groups.get(name)) is not None else ""
     whose = Names(model, people).text(owner, OWNERS[of]) if of else f"number {owner + 1}"
@@ -234,7 +235,7 @@ def _tracks(model: Model, layout: Layout, players: int) -> dict[int, Track]:
 
 
 def _spaces(model: Model, group: Group, token: str, players: int) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """For each kind of token its spaces, from a table by (players,) kind and price that gives how many each takes."""
+    """Return the (price, capacity) spaces of each kind of token, from a table with keys (players,) kind and price."""
     assert group.spaces is not None
     table = model.tables[group.spaces]
     kind = model.kinds[token]
@@ -242,8 +243,8 @@ def _spaces(model: Model, group: Group, token: str, players: int) -> tuple[tuple
     for member in range(len(kind.members)):
         row = []
         for key, capacity in table.cells.items():
-            named = dict(zip(table.keys, key, strict=True))
-            if named.get("players", players) == players and named.get(token, member) == member and capacity:
+            keys = dict(zip(table.keys, key, strict=True))
+            if keys.get("players", players) == players and keys.get(token, member) == member and capacity:
                 row.append((key[-1], min(max(0, capacity), MAXIMUM_SPACES + 1)))
         if sum(capacity for _, capacity in row) > MAXIMUM_SPACES:
             raise _unfit("E311", f"`{group.name}` has more than {MAXIMUM_SPACES:,} spaces of a kind", group)
@@ -252,15 +253,15 @@ def _spaces(model: Model, group: Group, token: str, players: int) -> tuple[tuple
 
 
 def _seen_by(model: Model, layout: Layout, roles: list[str]) -> dict[int, tuple[int, ...]]:
-    found: dict[int, tuple[int, ...]] = {}
+    seen: dict[int, tuple[int, ...]] = {}
     for cell, group in _cells(model, layout):
         if group.seen == "no one":
-            found[cell] = ()
+            seen[cell] = ()
         elif group.seen == "owner":
             owner = layout.owner_of(cell)[1]
             if group.owner != "seat" or not model.roles[roles[owner]].open:
-                found[cell] = (owner,) if group.owner == "seat" else ()
-    return found
+                seen[cell] = (owner,) if group.owner == "seat" else ()
+    return seen
 
 
 def _rank(machine: Machine, group: Group) -> Callable[[State, int], int] | None:
@@ -286,7 +287,10 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
     resets: dict[str, list[tuple[int, Value]]] = {}
     for cell, group in _cells(model, layout):
         if group.start is not None:
-            env = [cell - base[group.name], *[None] * group.start_locals]  # of what seats have, the first is the seat
+            env = [
+                cell - base[group.name],
+                *[None] * group.start_locals,
+            ]  # the first local is the seat, if any
             start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
         if group.lasts != "game":
@@ -298,7 +302,7 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
 
 
 def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) -> None:
-    """Holders that start with the rest get what no other holder of the token has."""
+    """Fill the holders that start with the rest: they get all tokens that no other holder has."""
     for name, kind in model.kinds.items():
         if kind.totals is None:
             continue
@@ -307,25 +311,26 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
             for cell, g in _cells(model, layout)
             if isinstance(g.type, TokenHolderType) and g.type.name == name
         ]
-        left = list(kind.totals)
+        remaining = list(kind.totals)
         for cell, group in holders:
             held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
             if min(held) < 0:
                 raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
             if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
                 raise _unfit("E311", f"`{group.name}` starts with more than its spaces take", group)
-            left = [a - b for a, b in zip(left, held, strict=True)]
+            remaining = [a - b for a, b in zip(remaining, held, strict=True)]
         for cell, group in holders:
             if group.starts == "rest":
                 if others := [g for other, g in holders if g.starts == "rest" and other != cell]:
                     message = f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}"
                     raise _unfit("E311", message, group)
-                if min(left) < 0 and not group.unlimited:
+                if min(remaining) < 0 and not group.unlimited:
                     raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} available", group)
-                state.cells[cell] = left[0] if kind.unit else tuple(left)
-                left = [0] * len(left)
-        if any(left) and holders:
-            raise _unfit("E311", f"{sum(left)} {name} lie nowhere: let a pool start with the rest", holders[0][1])
+                state.cells[cell] = remaining[0] if kind.unit else tuple(remaining)
+                remaining = [0] * len(remaining)
+        if any(remaining) and holders:
+            rest = f"{sum(remaining)} {name} have no place: let a pool start with the rest"
+            raise _unfit("E311", rest, holders[0][1])
 
 
 def _lay_cards(model: Model, layout: Layout, state: State) -> None:
@@ -335,12 +340,12 @@ def _lay_cards(model: Model, layout: Layout, state: State) -> None:
             state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
             for card in cards:
                 if state.cells[layout.base["location"] + card] is not None:
-                    raise _unfit("E311", f"cards that start in `{group.name}` start elsewhere too", group)
+                    raise _unfit("E311", f"cards that start in `{group.name}` also start elsewhere", group)
                 state.cells[layout.base["location"] + card] = cell
     lost = [i for i in range(len(model.cards)) if state.cells[layout.base["location"] + i] is None]
     if lost:
         kind = model.card_kinds[model.cards[lost[0]].kind]
-        message = f"cards of the kind `{kind.name}` lie nowhere: let a zone start with all"
+        message = f"cards of the kind `{kind.name}` have no place: let a zone start with all"
         raise RulesetError([Diagnostic("E311", message, kind.span)])
 
 

@@ -1,4 +1,4 @@
-"""Masking of hidden information: a veil replaces what a player may not see."""
+"""Masking of hidden information: a veil replaces each value that a player may not see."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ __all__ = [
 
 
 class Unseen(Exception):
-    """An expression looks at what the player may not see."""
+    """Raised if an expression reads something that the player may not see."""
 
 
 class Veil:
-    """Stands for a value that is hidden. Of a zone, list or set, ``many`` is how many it holds; all else is unseen."""
+    """Placeholder of a hidden value. For a zone, list or set, ``many`` is its public number of items."""
 
     __slots__ = ("many",)
 
@@ -69,11 +69,11 @@ for _name in _LOOKS:
 
 
 COUNTED = CardHolderType | CollectionType
-"""Of these it is told how many they hold."""
+"""Types whose number of items is public."""
 
 
 def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
-    """Return whether a player is among the seats that may see something; nobody in particular sees all."""
+    """Return whether a player is among the seats that may see something. Without a player, everything is visible."""
     return seats is None or player is None or player in seats
 
 
@@ -82,20 +82,20 @@ class _Sight:
     """Visibility data shared by all games of a table."""
 
     hidden: tuple[tuple[int, bool], ...]
-    """Cells that are hidden always, and whether it is told how many they hold."""
+    """Cells that are always hidden, each with whether its number of items is public."""
     places: frozenset[int]
-    """The cells of hidden zones: a card that lies there is hidden."""
+    """Cells of hidden zones, whose cards are hidden."""
     carried: tuple[int, ...]
-    """The first cells of what cards carry, which is hidden where the card is."""
+    """First cells of holders on cards; such a holder is hidden where its card is."""
     naming: tuple[tuple[int, Type], ...]
     """Cells whose values may name cards."""
 
 
 def _sight(table: Table, player: int) -> _Sight:
-    found: _Sight | None = table.sights.get(player)
-    if found is None:
-        found = table.sights[player] = _sight_of(table, player)
-    return found
+    sight: _Sight | None = table.sights.get(player)
+    if sight is None:
+        sight = table.sights[player] = _sight_of(table, player)
+    return sight
 
 
 def _sight_of(table: Table, player: int) -> _Sight:
@@ -117,7 +117,7 @@ def _sight_of(table: Table, player: int) -> _Sight:
 
 
 def _hidden_cards(table: Table, state: State, player: int) -> list[int]:
-    """The cards that lie where the player may not see them."""
+    """Return the cards in zones that the player may not see."""
     layout, places = table.machine.constants.layout, _sight(table, player).places
     first = layout.base["location"]
     where = state.cells[first : first + len(table.rules.model.cards)]
@@ -128,27 +128,27 @@ _UNSEEN = Veil()
 
 
 def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
-    """The cells that hold what a player may not see: hidden zones, pools and values, what hidden cards carry, and what
-    names such a card. That there is no value is no secret."""
+    """Return the veils of cells that the player may not see: hidden zones, pools and values, the content of hidden
+    cards, and values that name a hidden card. Absent values are not hidden."""
     if player is None:
         return {}
-    machine, state, sight = table.machine, state, _sight(table, player)
-    found: dict[int, Veil] = {}
-    for cell, counted in sight.hidden:
+    machine, sight = table.machine, _sight(table, player)
+    veiled: dict[int, Veil] = {}
+    for cell, is_counted in sight.hidden:
         value = state.cells[cell]
         if value is not None:
-            found[cell] = Veil(len(value)) if counted else _UNSEEN
+            veiled[cell] = Veil(len(value)) if is_counted else _UNSEEN
     for first in sight.carried:
-        found.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
+        veiled.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
         if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
-            found[cell] = _UNSEEN
-    return found
+            veiled[cell] = _UNSEEN
+    return veiled
 
 
 def backs_of(table: Table, state: State, group: Group, held: Value) -> list[Value]:
-    """The open backs of the uppermost cards that a zone or its piles hold."""
+    """Return the open backs of the top cards of a zone or its piles."""
     assert group.top_shows is not None
     back = table.machine.expressions.closure(group.top_shows)
     return [back(state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
@@ -164,15 +164,15 @@ def _open_backs(table: Table, state: State) -> list[list[Value]]:
 
 
 def look_alike(table: Table, state: State, other: State, player: int) -> bool:
-    """Return whether two states of one table differ only where the player may not look, so that no expression which is
-    worked out over what the player sees can differ."""
+    """Return whether two states of a table differ only in what a player may not see. Then every expression over the
+    visible state is equal too."""
     differing = state.difference(other)
     if not differing:
         return True
     if _open_backs(table, state) != _open_backs(table, other):
         return False
-    mine, theirs = veils(table, state, player), veils(table, other, player)
-    if mine.keys() != theirs.keys() or any(veil.many != theirs[cell].many for cell, veil in mine.items()):
+    mine, others = veils(table, state, player), veils(table, other, player)
+    if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
     first = table.machine.constants.layout.base["location"]
     hidden = {first + card for card in _hidden_cards(table, state, player)} & {
@@ -182,8 +182,10 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
 
 
 def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:
-    """An expression, ready to be worked out over the state as a player sees it: the open back of a hidden top card is
-    seen where its rule is asked about ``first`` of the zone."""
+    """Compile an expression for evaluation over the state as a player sees it.
+
+    The open back of a hidden top card is visible: its rule, applied to the ``first`` of the zone, becomes a constant.
+    """
     model, expressions = table.rules.model, table.machine.expressions
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)
@@ -210,31 +212,31 @@ def compiled(table: Table, state: State, tree: core.Expression, player: int | No
 
 @lru_cache(maxsize=64)
 def _backs(model: Model) -> frozenset[str]:
-    """The rules of open backs."""
-    found = (group.top_shows for group in model.groups.values())
-    return frozenset(shows.rule for shows in found if isinstance(shows, core.CallRule))
+    """Return the rules of open backs."""
+    shown = (group.top_shows for group in model.groups.values())
+    return frozenset(shows.rule for shows in shown if isinstance(shows, core.CallRule))
 
 
 def _asks_for_backs(model: Model, tree: core.Expression) -> bool:
-    """Return whether the rule of an open back is asked about a card."""
+    """Return whether an expression applies the rule of an open back to a card."""
     backs = _backs(model)
     return bool(backs) and any(isinstance(node, core.CallRule) and node.rule in backs for node in descendants(tree))
 
 
 def seen_by(table: Table, state: State, player: int | None) -> State:
-    """The state as a player sees it, to be read and not to be played on."""
-    found = veils(table, state, player)
-    if not found:
+    """Return the state as a player sees it. It is for reading only."""
+    veiled = veils(table, state, player)
+    if not veiled:
         return state
     seen = state.clone()
-    for cell, veil in found.items():
-        if veil.many != 0:  # where no card lies there is nothing to hide
+    for cell, veil in veiled.items():
+        if veil.many != 0:  # an empty zone has nothing to hide
             seen.cells[cell] = veil
     return seen
 
 
 class Held(NamedTuple):
-    """A local of a procedure that is under way. ``seen``: the player may know its value."""
+    """A local of an active procedure; ``seen`` means that the player may know its value."""
 
     name: str
     type: Type
@@ -243,7 +245,7 @@ class Held(NamedTuple):
 
 
 def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int | None]]:
-    """The procedures under way from the one that asks: the stretch, the locals, and the one that waits for a value."""
+    """Yield the active procedures, innermost first: the stretch, its locals, and the local that waits for a result."""
     stretches, frame = table.rules.program.stretches, state.frame
     while frame is not None:
         index, env, frame, into = frame
@@ -252,10 +254,10 @@ def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...]
 
 
 def under_way(table: Table, state: State, player: int | None) -> list[tuple[str, list[Held]]]:
-    """The procedures under way, from the phase to the one that asks: the rule and its locals. One is left out where it
-    would tell which way a secret made the game go."""
+    """Return the active procedures, outermost first, as (rule, locals). A procedure is left out if it would reveal a
+    secret that decided the path there."""
     program, secrecy = table.rules.program, table.rules.secrecy
-    found = []
+    procedures = []
     for number, (index, env, into) in enumerate(_frames(table, state)):
         if number > 0 and not is_visible(secrecy.course_at(index), env, player):
             continue
@@ -266,15 +268,17 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
             for local, name in enumerate(layer.local_names)
             if name and local in labels and local != into
         ]
-        found.append((layer.spoken, [each for each in held if not isinstance(each.type, HolderType)]))
-    return found[::-1]
+        procedures.append((layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
+    return procedures[::-1]
 
 
 def reads_secrets(table: Table, state: State, player: int) -> bool:
-    """Return whether a procedure under way has a local that it can still read and that the player may not know. Choices
-    that wait until all have chosen are left out."""
-    secrecy, asked = table.rules.secrecy, decision_at(table, state)
-    waiting = frozenset(asked.site.ask.kept) if asked is not None else frozenset()
+    """Return whether an active procedure has a local that it can still read and that the player may not know.
+
+    Simultaneous choices that wait for the other seats do not count.
+    """
+    secrecy, decision = table.rules.secrecy, decision_at(table, state)
+    waiting = frozenset(decision.site.ask.kept) if decision is not None else frozenset()
     for number, (index, env, into) in enumerate(_frames(table, state)):
         read = secrecy.read_later[index] - {into} - (waiting if number == 0 else frozenset())
         if any(

@@ -1,4 +1,4 @@
-"""Values as others name them: cards by their key, nodes and members of kinds by name, seats by number."""
+"""Public names of values: cards by key, nodes and members of kinds by name, seats by number."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ __all__ = ["Names", "type_text"]
 
 
 def type_text(model: Model, type_: Type) -> str:
-    """A type in the words of the ruleset, which has its own for a node."""
+    """Format a type in the words of the ruleset, which may have its own word for a node."""
     node = model.graph.node if model.graph is not None else "node"
     return re.sub(r"\bnode\b", node, str(type_))
 
 
 class Names:
-    """Turns values of a model into public ones and back. Public values are what JSON can say."""
+    """Converts values of a model to public ones and back. Public values are JSON data."""
 
     language = "en"
 
     def __init__(self, model: Model, people: int | None = None) -> None:
-        """``people``: how many play, where that is one number; a role's only seat is then called by the role."""
+        """``people`` is the number of players if it is fixed; then the only seat of a role is called by the role."""
         self.model = model
-        beside = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
-        self._seats = {people + i: role.name for i, role in enumerate(beside) if role.seats == 1 and people}
+        other_roles = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
+        self._seats = {people + i: role.name for i, role in enumerate(other_roles) if role.seats == 1 and people}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
         self._cards: dict[Value, list[int]] = {}
         for index in range(len(model.cards)):
             self._cards.setdefault(self.card(index), []).append(index)
 
     def card(self, card: int) -> int | str:
-        """A card's key, or its kind where cards of the kind cannot be told apart. Copies share their key."""
+        """Return a card's key, or its kind if cards of the kind are indistinguishable. Copies share a key."""
         row = self.model.cards[card]
         return row.key if row.key is not None else row.kind
 
     def alike(self, card: int) -> list[int]:
-        """The cards of its kind that have a card's public name."""
+        """Return the cards of the same kind with the same public name."""
         kind = self.model.cards[card].kind
         return [other for other in self._cards[self.card(card)] if self.model.cards[other].kind == kind]
 
@@ -71,7 +71,7 @@ class Names:
         return self.model.kinds[kind].members
 
     def public(self, value: Value, type_: Type) -> Value:
-        """A value as others name it."""
+        """Convert a value to its public form."""
         if value is None:
             return None
         match type_:
@@ -109,7 +109,7 @@ class Names:
                 return value
 
     def text(self, value: Value, type_: Type) -> str:
-        """A value as a reader of a log sees it."""
+        """Format a value for log lines."""
         if value is None:
             return self.word("none") or "none"
         match type_:
@@ -117,8 +117,8 @@ class Names:
                 return self.word(own := "yes" if value else "no") or own
             case SeatType():
                 role = self._seats.get(value)
-                said = self.word("seat", value) if role is None else self.word(f"role.{role}")
-                return said or (role.replace("_", " ") if role else self.frame("player", n=value + 1))
+                text = self.word("seat", value) if role is None else self.word(f"role.{role}")
+                return text or (role.replace("_", " ") if role else self.frame("player", n=value + 1))
             case BagType():
                 kind = KindType(type_.name)
                 parts = [f"{n} {self.text(member, kind)}" for member, n in enumerate(value) if n]
@@ -147,20 +147,20 @@ class Names:
                 return str(value)
 
     def _empty(self) -> str:
-        """An empty list or set."""
+        """Return the word for an empty list or set."""
         return self.word("empty") or self.word("nothing") or "nothing"
 
     def frame(self, name: str, /, **values: object) -> str:
-        """A text of the program itself, in the language of these names."""
+        """Return a message of the program itself in the language of these names."""
         return frame(self.language, name, **values)
 
     def word(self, name: str, *values: Value) -> str:
-        """Return the ruleset's word for a name; nothing if it has none."""
+        """Return the ruleset's word for a name; empty if there is none."""
         phrase = self.model.says.get(name, {}).get("en")
         return "".join(map(str, phrase.parts)) if phrase and all(isinstance(p, str) for p in phrase.parts) else ""
 
     def value(self, public: object, type_: Type) -> Value:
-        """A public value as the game holds it; ``ValueError`` says in words what is wrong."""
+        """Convert a public value to an internal one. Raises ``ValueError`` with the reason if it is invalid."""
         if public is None:
             if type_.optional:
                 return None
@@ -193,7 +193,7 @@ class Names:
                 return tuple(sorted(set(items))) if isinstance(type_, SetType) else tuple(items)
             case RecordType() if isinstance(public, dict):
                 fields = self.model.records[type_.name]
-                return tuple(self.value(public.get(name), each) for name, each in fields.items())
+                return tuple(self.value(public.get(name), of) for name, of in fields.items())
             case PlaceType() if isinstance(public, dict) and self.model.graph is not None:
                 node = self._one_of(public.get(self.model.graph.node), self._nodes, NODE)
                 for index, row in enumerate(self.model.graph.places):
@@ -216,14 +216,14 @@ class Names:
             return names.index(public)
         from interpreter.base.suggest import did_you_mean
 
-        near = did_you_mean(public, names) if isinstance(public, str) else ""
-        known = f": {', '.join(names)}" if not near and len(names) <= 12 else near
-        wanted = type_text(self.model, type_)
-        raise ValueError(f"got {public!r}, want {'an' if wanted[0] in 'aeiou' else 'a'} {wanted}{known}")
+        hint = did_you_mean(public, names) if isinstance(public, str) else ""
+        known = f": {', '.join(names)}" if not hint and len(names) <= 12 else hint
+        type_name = type_text(self.model, type_)
+        raise ValueError(f"got {public!r}, want {'an' if type_name[0] in 'aeiou' else 'a'} {type_name}{known}")
 
     def _card(self, public: object, type_: CardType) -> int:
-        found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
-        fitting = [card for card in found if type_.name in ("", self.model.cards[card].kind)]
+        cards = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
+        fitting = [card for card in cards if type_.name in ("", self.model.cards[card].kind)]
         if not fitting:
             raise ValueError(f"got {public!r}, want a {type_.sure}")
         return fitting[0]

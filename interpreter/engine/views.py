@@ -1,4 +1,4 @@
-"""Views of a game: lines of the log, boards, and the state as a player sees it. All words come from the ruleset."""
+"""Views of a game: log lines, boards, and the state as a player sees it. All words come from the ruleset."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = [
     "BoardTable",
     "Line",
     "Spoken",
-    "asked",
     "board_of",
     "is_shown",
     "lines_of",
     "lines_since",
     "measured",
     "numbered_lines",
+    "pending",
     "prompt_of",
     "rule_at",
     "title_of",
@@ -48,10 +48,10 @@ HIDDEN = "…"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a log: what happened, in words and as data, and the rule and statements that it shows.
+    """A line of a log: what happened, in words and as data, with the rule and statements behind it.
 
     ``kind`` is choice, event, mark or prompt; ``name`` is ``decision.alternative``, the event's name, the moment, or
-    the decision that is asked.
+    the name of the pending decision.
     """
 
     kind: Literal["choice", "event", "mark", "prompt"]
@@ -66,7 +66,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class BoardTable:
-    """A board, filled in: a line of text and a table."""
+    """A rendered board: a line of text and a table."""
 
     name: str
     text: str
@@ -75,7 +75,7 @@ class BoardTable:
 
 
 class Spoken(Names):
-    """Values in the words of a game's ruleset, in one language."""
+    """Formats values in the words of a game's ruleset, in one language."""
 
     def __init__(self, table: Table, state: State, language: str) -> None:
         self.__dict__.update(table.rules.names.__dict__)
@@ -90,33 +90,35 @@ class Spoken(Names):
 
 
 def title_of(ruleset: Rules, language: str) -> str:
-    """Return the title of a ruleset, in a language if it has one."""
+    """Return the title of a ruleset, translated if a translation exists."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
 
 def lines_of(table: Table, state: State, player: int | None, language: str) -> list[Line]:
-    """The lines of the whole log."""
+    """Return the lines of the whole log."""
     return list(lines_since(table, state, 0, player, language))
 
 
 def lines_since(
     table: Table, state: State, start: int, player: int | None = None, language: str = "en"
 ) -> Iterator[Line]:
-    """The lines of the log from a record on. A sealed choice is told to others once it is revealed."""
-    return (line for _, line in _told(table, state, start, player, language))
+    """Yield the log lines from record ``start`` on. Other players read a sealed choice when it is revealed."""
+    return (line for _, line in _spoken_records(table, state, start, player, language))
 
 
 def numbered_lines(
     table: Table, state: State, player: int | None = None, language: str = "en", start: int = 0, choices: int = 0
 ) -> Iterator[tuple[str, Line]]:
-    """The lines of the log, each with its number: a choice has the one that it has among all choices, from 1;
-    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0. They begin with the
-    record ``start``, a choice before which there were so many ``choices``."""
+    """Yield the log lines with their numbers.
+
+    A choice has its index among all choices, from 1; a line that follows it adds its own, as in ``12.3``. Lines of the
+    set-up follow choice 0. ``start`` is the record of a choice, ``choices`` the number of choices before it.
+    """
     following = 0
     numbers: dict[int, str] = {}
-    for record, line in _told(table, state, start, player, language):
-        if id(record) in numbers:  # a sealed choice that is told again
+    for record, line in _spoken_records(table, state, start, player, language):
+        if id(record) in numbers:  # a sealed choice, now revealed
             yield numbers[id(record)], line
         elif is_choice(record):
             choices, following = choices + 1, 0
@@ -127,24 +129,26 @@ def numbered_lines(
             yield f"{choices}.{following}", line
 
 
-def _told(table: Table, state: State, start: int, player: int | None, language: str) -> Iterator[tuple[Record, Line]]:
-    """Each record of the log that is told, with its line."""
-    waiting: list[tuple[Record, Choice]] = []
-    for place, record in enumerate(state.log[start:], start):
+def _spoken_records(
+    table: Table, state: State, start: int, player: int | None, language: str
+) -> Iterator[tuple[Record, Line]]:
+    """Yield each log record that produces a line, with its line."""
+    sealed_choices: list[tuple[Record, Choice]] = []
+    for number, record in enumerate(state.log[start:], start):
         match read(record):
             case Choice() as choice:
                 hidden = choice.option.ask.sealed and player != choice.actor
                 if hidden:
-                    waiting.append((record, choice))
+                    sealed_choices.append((record, choice))
                 yield record, _choice(table, state, choice, player, language, hidden=hidden)
             case Event() as event:
                 yield record, _event(table, state, event, player, language)
             case Mark(word="reveal"):
-                for sealed, choice in waiting:
+                for sealed, choice in sealed_choices:
                     yield sealed, _choice(table, state, choice, player, language, revealed=True)
-                waiting = []
+                sealed_choices = []
             case Mark() as mark:
-                yield record, _mark(table, state, mark, place, language)
+                yield record, _mark(table, state, mark, number, language)
 
 
 def _choice(
@@ -162,17 +166,19 @@ def _choice(
     key = f"{decision}.{option}"
     types = [t for _, t in table.rules.model.alternatives[key]]
     names = [name for name, _ in table.rules.model.alternatives[key]]
-    given = [actor, *context, *values]
-    open_ = len(context) if hidden else len(seen)  # of a sealed choice others know no more than what it is about
+    values_shown = [actor, *context, *values]
+    open_ = len(context) if hidden else len(seen)  # a sealed choice shows others its context only
     may = [True, *((may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
-    public = _public(table, names, given, types, may)
+    public = _public(table, names, values_shown, types, may)
     phrase = table.rules.model.says.get(key)
     if hidden:
         spoken = Spoken(table, state, language)
         text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     else:
-        said = _say(table, state, phrase, given, types, may, language)
-        text = said if phrase else _plain_choice(table, state, actor, option, public, names, context, language)
+        text_of_choice = _say(table, state, phrase, values_shown, types, may, language)
+        text = (
+            text_of_choice if phrase else _plain_choice(table, state, actor, option, public, names, context, language)
+        )
     layer = table.rules.program.reach.procedures[site.procedure]
     cites = table.rules.own_cites(site.core.cites or layer.cites)
     return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
@@ -189,8 +195,8 @@ def _plain_choice(
     language: str,
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(table, state, language).text(actor, SEAT)
-    return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
+    actor_name = Spoken(table, state, language).text(actor, SEAT)
+    return " ".join([f"{actor_name}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
 def _event(table: Table, state: State, happened: Event, player: int | None, language: str) -> Line:
@@ -206,7 +212,7 @@ def _event(table: Table, state: State, happened: Event, player: int | None, lang
 
 
 def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
-    """The rule in whose text a place lies, and the statements that it follows."""
+    """Return the rule whose text contains a position, and the statements that it cites."""
     layer = table.rules.program.layer_at(span)
     return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
 
@@ -221,15 +227,15 @@ def _mark(table: Table, state: State, mark: Mark, place: int, language: str) -> 
     return Line("mark", mark.word, text, values, None, of if rule else "", table.rules.own_cites(cites))
 
 
-def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -> tuple[str, ...]:
-    """Statements of the layers that carry out a phase: those whose `when` held at that place of the log."""
-    then: State | None = None
+def _cites_of_phase(table: Table, state: State, rule: CheckedRule, record_number: int) -> tuple[str, ...]:
+    """Return the statements of the layers that run a phase: those whose `when` held at that record of the log."""
+    past: State | None = None
     cites: list[str] = []
     for layer in reversed(rule.layers):
         if layer.when is not None and layer.layer > 0:
-            then = then or _state_at(state, place)
+            past = past or _state_at(state, record_number)
             table.machine.meter.refill()
-            if not table.machine.expressions.compile(layer.when)(then, [None] * layer.local_count):
+            if not table.machine.expressions.compile(layer.when)(past, [None] * layer.local_count):
                 continue
         cites[:0] = layer.cites
         if not any(isinstance(node, core.CallBase) for node in descendants(layer.body)):
@@ -237,13 +243,13 @@ def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -
     return tuple(dict.fromkeys(cites))
 
 
-def _state_at(state: State, place: int) -> State:
-    """A copy of the state as it was after a record of the log."""
-    then = state.clone()
-    for record in reversed(state.log[place + 1 :]):
-        put_back(then.cells, record)
-    then.forget()
-    return then
+def _state_at(state: State, record_number: int) -> State:
+    """Return a copy of the state right after a record of the log."""
+    past = state.clone()
+    for record in reversed(state.log[record_number + 1 :]):
+        put_back(past.cells, record)
+    past.forget()
+    return past
 
 
 def _public(table: Table, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Json]:
@@ -263,15 +269,15 @@ def _say(
     language: str,
     seen: State | None = None,
 ) -> str:
-    """A template filled in, in the language or else the first that there is."""
+    """Fill in a template in the language, or in its first language."""
     if not says:
         return ""
     phrase = says.get(language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    at, spoken = seen or state, Spoken(table, state, language)
+    visible, spoken = seen or state, Spoken(table, state, language)
     return "".join(
-        part if isinstance(part, str) else _part(table, at, part, env, hidden, spoken) for part in phrase.parts
+        part if isinstance(part, str) else _part(table, visible, part, env, hidden, spoken) for part in phrase.parts
     )
 
 
@@ -285,8 +291,10 @@ def _part(table: Table, state: State, part: core.Expression, env: list[Value], h
 def board_of(
     table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
-    """A board as the state has it now, as the player may see it (``seen``, where that is known already); that of the
-    end of the game is open to all."""
+    """Render a board now, as a player may see it. The board of the end of the game is open to all.
+
+    ``seen`` is the state as the player sees it, if the caller has it already.
+    """
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     spoken = Spoken(table, state, language)
@@ -309,8 +317,7 @@ def board_of(
 
 
 def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
-    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
-    (``seen``)."""
+    """Return whether the condition of a board holds now, as far as the player may see what it reads."""
     if board.test is None:
         return True
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
@@ -322,7 +329,7 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
 
 
 def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list[Value]) -> str:
-    """A value in words, if all that it is worked out from may be seen."""
+    """Format a value, or return the mark for hidden values if it depends on hidden information."""
     try:
         return spoken.text(value(state, env), type_)
     except Unseen:
@@ -330,13 +337,13 @@ def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list
 
 
 def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
-    """The state by public names, without what the player may not see."""
+    """Return the state by public names, with hidden information masked."""
     model, names = table.rules.model, table.rules.names
     layout, cells = table.machine.constants.layout, state.cells
     view: dict[str, Value] = {
         "round": cells[layout.base["round"]],
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
-        **asked(table, state, player),
+        **pending(table, state, player),
     }
     veiled = veils(table, state, player)
     seats: list[dict[str, Json]] = [{} for _ in table.machine.constants.seats]
@@ -365,22 +372,22 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     return view
 
 
-def asked(table: Table, state: State, player: int | None) -> dict[str, Json]:
+def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
     """Return the pending decision and the procedures that lead to it, as a view shows them."""
     decision = decision_at(table, state)
     decisions = [decision, *others_at(decision)] if decision is not None else []
     return {
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
-        "actors": [each.actor for each in decisions],
+        "actors": [choice.actor for choice in decisions],
         "context": _context(table, state, player),
         "procedures": _procedures(table, state, player),
     }
 
 
 def _context(table: Table, state: State, player: int | None) -> dict[str, Json]:
-    """Return the context of a decision, without cards that the player may not see. What is left is told with the
-    choice, too."""
+    """Return the context of a decision, without cards that the player may not see. The log line of the choice shows
+    the rest too."""
     decision = decision_at(table, state)
     if decision is None:
         return {}
@@ -395,8 +402,8 @@ def _context(table: Table, state: State, player: int | None) -> dict[str, Json]:
 
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
-    """What a decision asks, in the words of the ruleset's `asks`; nothing where it has none. What a player may not
-    know of it is hidden."""
+    """Return the prompt of a decision from the ruleset's `asks`, with hidden information masked; empty if it has
+    none."""
     phrases = table.rules.model.says.get(f"asks.{decision.name}")
     if not phrases:
         return ""
@@ -410,14 +417,16 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
 
 
 def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:
-    """The procedures under way with their locals, as far as the player may know them."""
+    """Return the active procedures with their locals, masking those that the player may not know."""
     names = table.rules.names
     return [
         {
             "rule": rule,
-            "locals": {each.name: names.public(each.value, each.type) if each.seen else HIDDEN for each in held},
+            "locals": {
+                local.name: names.public(local.value, local.type) if local.seen else HIDDEN for local in visible_locals
+            },
         }
-        for rule, held in under_way(table, state, player)
+        for rule, visible_locals in under_way(table, state, player)
     ]
 
 
@@ -426,7 +435,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
 
 
 def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:
-    """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
+    """Return the view of a cell. A hidden zone shows its number of cards and its open top."""
     group = table.rules.model.groups[name]
     value = state.cells[cell]
     names = table.rules.names
@@ -446,7 +455,8 @@ def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | N
 
 
 def measured(table: Table, state: State) -> GraphDecl | None:
-    """Each link has its length among its values. Where the cards are not dealt yet, links have no length at all."""
+    """Return the graph with the length of each link among its values. Before the cards are dealt, links have no
+    length."""
     graph = table.rules.model.graph
     if graph is None or graph.dealt is None or graph.length is None:
         return graph

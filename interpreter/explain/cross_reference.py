@@ -1,8 +1,7 @@
-"""Explaining: what a name of a ruleset means, where it stands, which statements it follows and who uses it.
+"""Explanations of names in a ruleset: meaning, position, cited statements and uses.
 
-In goes a composed ruleset and a name (a rule, a table or one of its cells, a trigger, a standing rule, a setting, an
-interpretation, any other declaration, or the id of a statement); out come :class:`Explanation` values, which the
-command line tells and prints as JSON.
+A composed ruleset and a name (a declaration such as a rule, table, trigger or setting, a cell of a table, or the id of
+a statement) go in. :class:`Explanation` values come out, which the command line prints as text or JSON.
 """
 
 from __future__ import annotations
@@ -70,16 +69,16 @@ WORDS = {
     "graph": "graph",
     "files": "file",
 }
-"""What things are called, by the section in which they are declared."""
+"""Names of the kinds of declarations, by section."""
 
-TEXTS = ("rules", "tables")  # sections whose declarations are told by their text alone
+TEXTS = ("rules", "tables")  # sections whose declarations are shown by their text only
 _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
 _REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A statement with its words; for a gap also the reading that is taken."""
+    """A statement with its text, and for a gap the reading in use."""
 
     id: str
     kind: str
@@ -89,9 +88,9 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written.
+    """One layer of a declaration: its position, how it overrides the layers below, and its source text.
 
-    ``value`` is what a cell is in this layer, ``-`` where the layer leaves it as it is.
+    ``value`` is the value of a cell in this layer, ``-`` if the layer leaves it unchanged.
     """
 
     file: str
@@ -106,7 +105,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A place where something is used or cited, and what stands there."""
+    """A place that uses or cites something, with a description."""
 
     what: str
     place: str
@@ -114,8 +113,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Explanation of a name: single ``facts``, and its layers as ``parts``, uppermost first. ``facts`` are single facts
-    about it, ``parts`` its layers, the uppermost first."""
+    """Explanation of a name: single ``facts``, its layers as ``parts`` (uppermost first), and its uses."""
 
     name: str
     kind: str
@@ -125,22 +123,22 @@ class Explanation:
 
 
 def explain(ruleset: Rules, name: str) -> list[Explanation]:
-    """Everything that a name means in a ruleset; ``LookupError`` says which name is near where it means nothing."""
+    """Return all meanings of a name in a ruleset. Raises ``LookupError``, with a suggestion, if there are none."""
     if name in ruleset.statements:
         return [_statement(ruleset, name)]
     if match := _CELL.fullmatch(name.strip()):
         return [_cell(ruleset, match[1], [part.strip() for part in match[2].split(",")])]
     sections = ruleset.composition.sections
-    found = [
+    explanations = [
         _declared(ruleset, section, name, entries[name])
         for section, entries in sections.items()
         if section in WORDS and name in entries
     ]
-    if not found:
-        known = {each for section, entries in sections.items() if section in WORDS for each in entries}
-        near = did_you_mean(name, {*known, *ruleset.statements})
-        raise LookupError(f"unknown name `{name}` in `{ruleset.id}`{near}")
-    return found
+    if not explanations:
+        known = {entry for section, entries in sections.items() if section in WORDS for entry in entries}
+        hint = did_you_mean(name, {*known, *ruleset.statements})
+        raise LookupError(f"unknown name `{name}` in `{ruleset.id}`{hint}")
+    return explanations
 
 
 # --- declarations -----------------------------------------------------------------------------------------------------
@@ -153,7 +151,7 @@ def _declared(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> 
 
 
 def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
-    """One layer of a declaration, as it is told."""
+    """Describe one layer of a declaration."""
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
     cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
@@ -170,7 +168,7 @@ def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
 
 
 def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
-    """The statements that single lines of a verdict and single alternatives cite."""
+    """Yield the citations of single lines of a verdict and of single alternatives."""
     rule = ruleset.model.rules.get(entry.name)
     for layer in rule.layers if rule is not None else ():
         if layer.span == entry.span:
@@ -183,12 +181,12 @@ def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
 
 
 def for_readers(text: str) -> str:
-    """The text of a rule without what its author says to ``lint``."""
+    """Remove the `lint` comments from the text of a rule."""
     return _REMARK.sub("", text).rstrip()
 
 
 def written(section: str, entry: Entry) -> str:
-    """The text of a rule or table; of anything else the whole declaration."""
+    """Return the text of a rule or table, or the whole source of another declaration."""
     if section in TEXTS:
         for key in ("is", "does", "permits"):
             if isinstance(text := entry.get(key), Scalar):
@@ -203,7 +201,7 @@ def _line(span: Span) -> str:
 
 
 def quote(ruleset: Rules, id: str) -> Quote:
-    """A statement by its id."""
+    """Return a statement by id."""
     statement = ruleset.statements.get(id)
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
@@ -237,13 +235,13 @@ def _facts(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str]]
 
 
 def type_text(ruleset: Rules, type_: Type) -> str:
-    """A type in the words of the ruleset, which has its own for a node."""
+    """Format a type in the words of the ruleset, which may have its own word for a node."""
     graph = ruleset.model.graph
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
 
 
 def type_in_words(ruleset: Rules, type_: Type) -> str:
-    """A type for readers who know no rule text: ``number``, ``seat or none``."""
+    """Format a type for readers who do not know the rule language: ``number``, ``seat or none``."""
     named = type_text(ruleset, type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
 
@@ -259,7 +257,7 @@ def _place_in_game(ruleset: Rules, name: str) -> str:
 
 
 def _phases(ruleset: Rules, trigger: str) -> str:
-    """The phases in which the event can occur."""
+    """Return the phases in which the event can occur."""
     event = ruleset.model.triggers[trigger].event
     return ", ".join(phase for phase, facts in ruleset.program.reach.phase_facts.items() if event in facts.events)
 
@@ -296,19 +294,19 @@ def _uses(ruleset: Rules, section: str, name: str) -> Iterator[Use]:
             return
 
 
-def _places(ruleset: Rules, fits: Callable[[object], bool]) -> list[Use]:
-    """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
-    found = [
-        Use(what, _line(node.span))
-        for what, tree in _trees(ruleset)
+def _places(ruleset: Rules, matches: Callable[[object], bool]) -> list[Use]:
+    """Return the positions of matching nodes in the texts of the ruleset, each line once."""
+    uses = [
+        Use(owner, _line(node.span))
+        for owner, tree in _trees(ruleset)
         for node in descendants(tree)
-        if isinstance(node, core.Core) and fits(node) and node.span.file.name != "<nowhere>"
+        if isinstance(node, core.Core) and matches(node) and node.span.file.name != "<nowhere>"
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(uses))
 
 
 def _trees(ruleset: Rules) -> Iterator[tuple[str, object]]:
-    """Every checked text, with what it belongs to."""
+    """Yield every checked text with its owner."""
     model = ruleset.model
     for name, layer in ruleset.program.reach.procedures.items():
         yield from ((_owner(ruleset, name, layer), tree) for tree in (layer.when, layer.body))
@@ -339,7 +337,7 @@ def _owner(ruleset: Rules, procedure: str, layer: RuleLayer) -> str:
 
 
 def _cell(ruleset: Rules, name: str, keys: list[str]) -> Explanation:
-    """One cell of a table, by its keys as they are written in a rule."""
+    """Explain a cell of a table, by its keys as written in a rule."""
     table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
     span = table.places.get(place, table.span)
@@ -352,7 +350,7 @@ def _cell(ruleset: Rules, name: str, keys: list[str]) -> Explanation:
 
 
 def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
-    """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
+    """Return a table and the position of a cell, by its keys as written. Raises ``LookupError``."""
     table = ruleset.model.tables.get(name)
     if table is None:
         raise LookupError(f"unknown table `{name}`{did_you_mean(name, ruleset.model.tables)}")
@@ -365,16 +363,16 @@ def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple
 
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
-    """Return the value that one file prints in a cell; nothing if it leaves the cell alone."""
+    """Return the value that one file prints in a cell; empty if it leaves the cell unchanged."""
     changes, text = entry.get("cells"), entry.get("is")
     if isinstance(changes, Mapping):
         for change in changes.entries:
             if [part.strip() for part in change.key.text.split(",")] == keys:
                 return word(change.value)
-    found = excerpt(text) if isinstance(text, Scalar) else None
-    if not isinstance(found, Excerpt):
+    source = excerpt(text) if isinstance(text, Scalar) else None
+    if not isinstance(source, Excerpt):
         return ""
-    table, _ = read_printed(found)
+    table, _ = read_printed(source)
     *rows_by, column = keys
     above: list[str] = []
     for row in table.rows:
@@ -403,7 +401,7 @@ def _number_word(type_: Type) -> str:
 
 
 def _statement(ruleset: Rules, id: str) -> Explanation:
-    """A statement: its words, what cites it, and the scenarios that show it."""
+    """Explain a statement: its text, the parts that cite it, and the scenarios that test it."""
     from interpreter.testing.suite import suite_of
 
     statement = ruleset.statements[id]
@@ -421,10 +419,10 @@ def _statement(ruleset: Rules, id: str) -> Explanation:
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
         if id in scenario.statements
     ]
-    named = tuple((key, value) for key, value in facts if value)
-    return Explanation(id, "statement", named, (), (*citing, *scenarios))
+    present_facts = tuple((key, value) for key, value in facts if value)
+    return Explanation(id, "statement", present_facts, (), (*citing, *scenarios))
 
 
 def _citing(citation: Citation) -> str:
-    what = WORDS.get(citation.section, citation.section)
-    return f"{what} `{citation.name}` ({citation.file})"
+    kind = WORDS.get(citation.section, citation.section)
+    return f"{kind} `{citation.name}` ({citation.file})"

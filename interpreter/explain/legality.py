@@ -1,6 +1,6 @@
-"""All conditions of one choice, with what their sides are worth: which hold, which fail, which cannot be asked.
+"""Legality of a choice: evaluates all its conditions, with the values of their sides.
 
-:mod:`interpreter.engine.refusal` stops at what refuses a choice; here whoever asks why gets the whole account.
+:mod:`interpreter.engine.refusal` stops at the first failing condition; this module reports all of them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["Asked", "conditions_of"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A condition as it was asked. ``holds`` is none where it cannot be asked, because another one fails.
+    """An evaluated condition. ``holds`` is None if it cannot be evaluated because another one fails.
 
-    ``values`` are the sides of the condition and what they are worth; ``place`` is where it stands.
+    ``values`` are the sides of the condition with their values; ``place`` is its source position.
     """
 
     text: str
@@ -37,9 +37,9 @@ class Asked:
 
 
 def conditions_of(game: Game, choice: Mapping[str, object], language: str = "en") -> list[Asked]:
-    """The conditions of a choice at the game's decision, in the order in which they are written.
+    """Return the conditions of a choice at the pending decision, in source order.
 
-    ``IllegalMove`` where there is no such alternative, or a value is not of its type.
+    Raises ``IllegalMove`` if there is no such alternative, or a value has the wrong type.
     """
     number, values = decoded(game.table, game.decision, choice, language)
     return list(_Asker(game, language).of_choice(number, values))
@@ -67,22 +67,22 @@ class _Asker:
         for test in option.core.tests:
             yield from self._asked(test, env, layer.spoken, cites)
 
-    def _offered(self, choice: core.Choice, found: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
+    def _offered(self, choice: core.Choice, domain: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
         text = f"{choice.name} in {text_of(choice.items)}"
         shown = (
             (choice.name, self._names.text(value, choice.type)),
-            (text_of(choice.items), domain_text(self._names, found, choice)),
+            (text_of(choice.items), domain_text(self._names, domain, choice)),
         )
-        return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))
+        return Asked(text, value in domain, shown, rule, str(choice.span), self._quotes(cites))
 
     def _asked(self, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
-        """The condition itself or, where it is nothing but a call of a verdict, the lines of that."""
+        """Evaluate a condition or, if it only calls a verdict, the lines of the verdict."""
         lines = self._verdict(node, env)
         if lines is not None:
             yield from lines
             return
         if isinstance(node, core.Const) and node.value:
-            return  # `require yes` asks nothing
+            return  # `require yes` is no condition
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
         yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
@@ -97,7 +97,7 @@ class _Asker:
         return None if _UNKNOWN in arguments else self._lines(target, arguments)
 
     def _lines(self, verdict: str, values: list[Value]) -> Iterator[Asked]:
-        """The lines of the uppermost layer that answers."""
+        """Evaluate the lines of the uppermost layer in force."""
         layer = self._game.ruleset.program.reach.procedures[verdict]
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
         if layer.when is not None and layer.layer > 0 and not self._value(layer.when, env):
@@ -112,7 +112,7 @@ class _Asker:
                 env[line.bind] = self._value(line.test, env)
 
     def _sides(self, node: core.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
-        """Evaluate the sides of a condition, if they differ from their text."""
+        """Yield the sides of a condition with their values, each text once."""
         seen: set[str] = set()
         for part in _parts(node):
             value, text = self._value(part, env), text_of(part)
@@ -126,7 +126,7 @@ class _Asker:
         self._game.machine.meter.refill()
         try:
             return self._game.machine.expressions.compile(node)(self._game.state, env)
-        except (RuleFailure, LookupError, TypeError):  # what another condition would have ruled out
+        except (RuleFailure, LookupError, TypeError):  # excluded by another condition
             return _UNKNOWN
 
     def _quotes(self, cites: tuple[str, ...]) -> tuple[Quote, ...]:
@@ -137,7 +137,7 @@ _UNKNOWN: Value = object()
 
 
 def _parts(node: core.Expression) -> Iterator[core.Expression]:
-    """The sides of comparisons that a condition is made of, and the seats, cards and others that they speak of."""
+    """Yield the sides of the comparisons in a condition, and the locals in its calls."""
     match node:
         case core.Logic(_, left, right):
             yield from _parts(left)
@@ -147,6 +147,6 @@ def _parts(node: core.Expression) -> Iterator[core.Expression]:
         case core.Comparison(_, left, right) | core.MemberOf(left, right):
             yield from (side for side in (left, right) if not isinstance(side, core.Const | core.MakeList))
         case core.CallRule() | core.CallBase() | core.Builtin():
-            yield from (each for each in descendants(node) if isinstance(each, core.Local))
+            yield from (child for child in descendants(node) if isinstance(child, core.Local))
         case core.KindTest(value):
             yield value

@@ -1,7 +1,7 @@
 """Provenance of log lines: the rule that wrote a line, its callers, and the choice before it.
 
-The game is played again up to the choice, and that choice once more in the plain form, which is stopped at the line:
-what it was in the middle of is the answer.
+The game is replayed up to the choice. That choice is then made in the plain form, which stops at the line, so the call
+stack is the answer.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["Account", "account_of"]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A line with its reasons. ``chain`` is the rule that wrote it and those that called it, the innermost first.
+    """Explanation of a log line. ``chain`` is the rule that wrote it and its callers, innermost first.
 
-    ``moment`` is the round and phase, ``after`` the choice that led to it, with its number; ``values`` are in words.
+    ``moment`` is the round and phase, ``after`` the choice before it with its number; ``values`` are in words.
     """
 
     number: str
@@ -47,17 +47,17 @@ class Account:
 
 
 def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
-    """Return the provenance of the line with this number."""
+    """Return the provenance of the line with this number. Raises ``LookupError`` if there is none."""
     game = play_again(ruleset, kept)
     lines = list(numbered_lines(game.table, game.state, language=language))
-    place = next((place for place, (own, _) in enumerate(lines) if own == number), None)
-    if place is None:
+    index = next((index for index, (own, _) in enumerate(lines) if own == number), None)
+    if index is None:
         raise LookupError(_no_line(number, lines))
-    line, choice = lines[place][1], number.partition(".")[0]
-    asked = next((each.text or each.name for own, each in lines if own == choice), "")
+    line, choice = lines[index][1], number.partition(".")[0]
+    after = next((other.text or other.name for own, other in lines if own == choice), "")
     chain: tuple[Use, ...] = ()
     if line.kind == "event":
-        noted = sum(each.kind == "event" for own, each in lines[:place] if own.partition(".")[0] == choice)
+        noted = sum(other.kind == "event" for own, other in lines[:index] if own.partition(".")[0] == choice)
         chain = tuple(_stopped(game, kept, int(choice), noted, language))
     elif line.rule:
         chain = (Use(_called(game, line.rule, language), _short(line.place)),)
@@ -66,8 +66,8 @@ def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") 
         kind=line.kind,
         name=line.name,
         text=line.text,
-        moment=_moment(game, lines[: place + 1], language),
-        after=frame(language, "explain.after_choice", choice=choice, text=asked) if choice not in ("0", number) else "",
+        moment=_moment(game, lines[: index + 1], language),
+        after=frame(language, "explain.after_choice", choice=choice, text=after) if choice not in ("0", number) else "",
         values=tuple(_values(game, line, language)),
         chain=chain,
         cites=tuple(quote(game.ruleset, id) for id in line.cites),
@@ -85,7 +85,7 @@ def _no_line(number: str, lines: list[tuple[str, Line]]) -> str:
 
 
 def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
-    """The round and phase in which the last of these lines stands."""
+    """Return the round and phase of the last of these lines."""
     round_, phase = 0, ""
     for _, line in lines:
         edge, _, of = line.name.partition(" of ")
@@ -98,7 +98,7 @@ def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
 
 
 def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
-    """Describe the values of an event or a choice."""
+    """Yield the values of an event or a choice in words."""
     model, names = game.ruleset.model, Spoken(game.table, game.state, language)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields
@@ -109,26 +109,26 @@ def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
             yield name, names.text(names.value(public, types[name]), types[name])
 
 
-# --- playing it once more
+# --- replay
 
 
 class _Reached(RuleFailure):
-    """The event that was looked for is about to happen."""
+    """Raised just before the event in question."""
 
 
 def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> Iterator[Use]:
-    """The rule in which a choice is stopped after so many events, and those that called it."""
+    """Yield the rule that is about to note an event, after ``noted`` others of the same choice, and its callers."""
     header = kept.header
     before = play_again(game.ruleset, kept, choice - 1) if choice else None
     if before is not None:
-        before.state.leave()  # now: what happened before is not stopped
+        before.state.leave()  # before the hook is set, which must not see earlier events
     try:
         with _stopping(game, noted):
             if before is None:
                 Game.begin(game.table, header["seed"], header.get("chance"))
             else:
-                by, made = game.choices[choice - 1]
-                before.apply(made, by)
+                by, choice_made = game.choices[choice - 1]
+                before.apply(choice_made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
         owners = [
@@ -140,15 +140,15 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
 
 @contextmanager
 def _stopping(game: Game, noted: int) -> Iterator[None]:
-    """Inside, games at this table run in the plain form and stop at an event, when so many have happened."""
+    """Inside, games at this table run in the plain form and stop before an event, after ``noted`` others."""
     machine: Any = game.machine
     effects = machine.constants.effects
-    plain, note, left = machine.plain, effects.note, [noted]
+    plain, note, remaining = machine.plain, effects.note, [noted]
 
     def stops(state: State, event: str, values: tuple[Value, ...], seen: tuple[Seats, ...], site: Span) -> None:
-        if not left[0]:
+        if not remaining[0]:
             raise _Reached(event, site)
-        left[0] -= 1
+        remaining[0] -= 1
         note(state, event, values, seen, site)
 
     machine.plain, effects.note = True, stops
@@ -162,10 +162,10 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
 def _called(game: Game, name: str, language: str) -> str:
     model = game.ruleset.model
     kinds = (("rule", model.rules), ("trigger", model.triggers), ("standing_rule", model.standing))
-    kind = next((kind for kind, known in kinds if name in known), "rule")
+    kind = next((kind for kind, declared in kinds if name in declared), "rule")
     return frame(language, f"explain.a_{kind}", name=name)
 
 
 def _short(place: str) -> str:
-    """A place without its column."""
+    """Return a position without its column."""
     return place.rpartition(":")[0] if place.count(":") > 1 else place

@@ -1,7 +1,7 @@
-"""Bags of tokens: how many there are of each kind, whether they fit into rooms, which mixes can be taken out.
+"""Bags of tokens: sums, whether tokens fit into rooms, and the mixes that can be taken out.
 
-A bag is a tuple with one count for each member of its kind, in the order of the kind. Functions take bags and give new
-ones; who holds a bag and where its tokens go is left to others.
+A bag is a tuple with one count for each member of its kind, in the order of the kind. Functions take bags and return
+new ones; holders and moves are handled elsewhere.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ __all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract", "tot
 MOST_GROUPS = 10
 MOST_KINDS = 64
 MOST_MIXED = 100_000
-"""So many numbers may all mixes hold together that one question gives."""
+"""Maximum number of counts in all mixes of one result."""
 MOST_KNOWN = 4096
 MOST_KEPT = 1_000
 
 Bag = tuple[int, ...]
 Rooms = tuple[tuple[tuple[int, ...], int], ...]
-"""Each room: the members of the kind that it takes, in any mix, and how many tokens it takes in all."""
+"""For each room, the members of the kind that it takes in any mix, and its capacity in tokens."""
 
 
 _known: dict[tuple[int, tuple[int, ...], Bag], tuple[Bag, ...]] = {}
 
 
 def add(a: Bag, b: Bag) -> Bag:
-    """The tokens of both; ``ValueError`` where they are bags over different kinds."""
+    """Return the sum of two bags. Raises ``ValueError`` if they have different numbers of members."""
     return tuple([x + y for x, y in zip(a, b, strict=True)])
 
 
 def subtract(a: Bag, b: Bag) -> Bag:
-    """The tokens of ``a`` without those of ``b``; a count goes below 0 where ``b`` has more. Errors as in ``add``."""
+    """Return ``a`` minus ``b``; counts may be negative. Raises ``ValueError`` as :func:`add` does."""
     return tuple([x - y for x, y in zip(a, b, strict=True)])
 
 
@@ -42,12 +42,12 @@ def total(bag: Bag) -> int:
 
 
 def overflow(bag: Bag, rooms: Rooms) -> int:
-    """The least number of tokens that stay outside when the rooms are filled as well as possible.
+    """Return the minimum number of tokens that do not fit into the rooms.
 
-    Tokens flow from their kinds into rooms, so the greatest number that is housed is the least cut: any set of kinds
-    claims all rooms that take one of them, and no more of its tokens than these rooms hold can be inside. What stays
-    outside is thus the greatest of ``tokens of the set - capacity of the rooms that take any of it`` over all sets of
-    kinds, and the empty set gives 0. Counts and capacities are 0 or more.
+    Tokens flow from their kinds into rooms, so the maximum number inside is the minimum cut: any set of kinds claims
+    all rooms that take one of them, and no more of its tokens than these rooms hold can be inside. The overflow is thus
+    the maximum of ``tokens of the set - capacity of the rooms that take any of it`` over all sets of kinds; the empty
+    set gives 0. Counts and capacities are 0 or more.
     """
     most = 0
     for kinds, capacity in _claims(rooms, len(bag)):
@@ -60,75 +60,74 @@ def overflow(bag: Bag, rooms: Rooms) -> int:
 
 
 def space(bag: Bag, rooms: Rooms, kind: int) -> int:
-    """Return how many more tokens of a kind fit beside the bag; 0 if the bag itself does not fit.
+    """Return the number of further tokens of a kind that fit beside the bag; 0 if the bag itself does not fit.
 
-    It is the least room that is left to any set of kinds which includes this one (see ``overflow``).
+    It is the minimum space left to any set of kinds that includes this one (see :func:`overflow`).
     """
     least: int | None = None
     for kinds, capacity in _claims(rooms, len(bag)):
-        left = capacity
+        space_left = capacity
         for member in kinds:
-            left -= bag[member]
-        if left < 0:
+            space_left -= bag[member]
+        if space_left < 0:
             return 0
-        if kind in kinds and (least is None or left < least):
-            least = left
+        if kind in kinds and (least is None or space_left < least):
+            least = space_left
     return least or 0
 
 
 def mixes(number: int, kinds: tuple[int, ...], bag: Bag) -> tuple[Bag, ...]:
-    """All bags of exactly ``number`` tokens that the bag holds and that consist of the given kinds, each named once.
+    """Return all bags of exactly ``number`` tokens of the given kinds that can be taken from the bag.
 
-    The order is that of nested loops, one a kind as listed, each from the least count to the greatest: by the count of
-    the first kind, then by that of the second. Number 0 gives one empty bag; a number that cannot be had gives none.
-    ``ValueError`` where there are too many.
+    The order is that of nested loops over the kinds as listed, each from the lowest count to the highest. Number 0
+    gives one empty bag; an impossible number gives none. Raises ``ValueError`` if there are too many.
     """
     key = (number, kinds, bag)
-    found = _known.get(key)
-    if found is None:
-        found = tuple(_mixes(number, tuple(kind for kind in dict.fromkeys(kinds) if bag[kind] > 0), bag))
+    result = _known.get(key)
+    if result is None:
+        result = tuple(_mixes(number, tuple(kind for kind in dict.fromkeys(kinds) if bag[kind] > 0), bag))
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        if len(found) * len(bag) <= MOST_KEPT:
-            _known[key] = found
-    return found
+        if len(result) * len(bag) <= MOST_KEPT:
+            _known[key] = result
+    return result
 
 
 def _mixes(number: int, kinds: tuple[int, ...], bag: Bag) -> Iterator[Bag]:
-    """``mixes`` of kinds that the bag holds; no way is gone that leads to none."""
+    """Yield the mixes of kinds that are in the bag, without dead ends."""
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"got tokens of {len(kinds)} kinds to mix, want at most {MOST_KINDS}")
-    left = [0]
+    available = [0]
     for kind in reversed(kinds):
-        left.append(left[-1] + bag[kind])
-    left.reverse()
-    if not 0 <= number <= left[0]:
+        available.append(available[-1] + bag[kind])
+    available.reverse()
+    if not 0 <= number <= available[0]:
         return
-    open_ways: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())]
-    found = 0
-    while open_ways:
-        place, rest, counts = open_ways.pop()
+    partial: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())]
+    number_found = 0
+    while partial:
+        place, rest, counts = partial.pop()
         if place == len(kinds):
             mix = [0] * len(bag)
             for kind, count in zip(kinds, counts, strict=True):
                 mix[kind] = count
-            found += 1
-            if found * len(bag) > MOST_MIXED:
+            number_found += 1
+            if number_found * len(bag) > MOST_MIXED:
                 raise ValueError("there are too many mixes")
             yield tuple(mix)
             continue
-        most, least = min(rest, bag[kinds[place]]), max(0, rest - left[place + 1])
+        most, least = min(rest, bag[kinds[place]]), max(0, rest - available[place + 1])
         if most - least > MOST_MIXED:
             raise ValueError("there are too many mixes")
-        open_ways.extend((place + 1, rest - count, (*counts, count)) for count in range(most, least - 1, -1))
+        partial.extend((place + 1, rest - count, (*counts, count)) for count in range(most, least - 1, -1))
 
 
 @lru_cache(maxsize=256)
 def _claims(rooms: Rooms, width: int) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """Sets of kinds, each with the capacity of all rooms that take one of them, as far as they can decide a cut.
+    """Return the sets of kinds that can decide a cut, each with the capacity of all rooms that take one of them.
 
-    Kinds that the same rooms take are kept together, since each more of them adds tokens and no room. The work doubles
-    with every such group; rulebooks have few, and ``ValueError`` is raised where there are more than ``MOST_GROUPS``.
+    Kinds that the same rooms take stay together, because each further one adds tokens but no room. The work doubles
+    with every such group; rulebooks have few. Raises ``ValueError`` for more than ``MOST_GROUPS``.
     """
     groups: dict[tuple[bool, ...], tuple[int, ...]] = {}
     for kind in range(width):

@@ -1,11 +1,11 @@
-"""Sources of random outcomes: our own integer mixing, or a script of outcomes.
+"""Sources of random outcomes: seeded, with a documented algorithm, or scripted.
 
-In goes the name of a use of chance, how often that name was used before in this game (its counter), and what there is
-to shuffle or to draw from; out comes the outcome. Sources hold no position in a stream: the counters belong to the
-state of the game, so that a clone, an undo and a save need nothing from here. The numbers are the same on every machine
-and with every version of Python; the test vectors in ``tests/kernel/test_chance.py`` are part of the promise.
+A source gets the name of a chance, its counter (how often the name was used before in this game) and the items, and
+returns the outcome. Sources have no state: the counters belong to the state of the game, so clone, undo and save need
+nothing from here. The numbers are the same on every machine and Python version; the test vectors in
+``tests/kernel/test_chance.py`` are part of this guarantee.
 
-Values are those of the running game (mostly ints); what a person wrote is turned into them before a script is built.
+Values are internal ones (mostly ints); public names are converted before a script is built.
 """
 
 from __future__ import annotations
@@ -39,37 +39,38 @@ T = TypeVar("T")
 
 _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
-"""The odd step of SplitMix64: 2**64 divided by the golden ratio."""
+"""Odd increment of SplitMix64: 2**64 divided by the golden ratio."""
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FEW = (1 << 30) - 1
-"""From the numbers but the last so many, an outcome of so many can be drawn at once."""
+"""Maximum number of outcomes that ``Draws.draw`` supports: of the 64-bit numbers, the last ``FEW`` are never
+returned."""
 _COMMON = (1 << 64) - FEW
 
 _LANES = AHEAD = 32
-"""So many numbers are worked out at once, and a bot may draw for one decision."""
+"""Numbers computed at once, one in each lane, and maximum number of draws of a bot for one decision."""
 _EACH = sum(1 << 128 * lane for lane in range(_LANES))
-"""Times a number: that number in each lane."""
+"""Multiplier that copies a number to all lanes."""
 _IN_LANES = _MASK * _EACH
 _STEPS = sum(((lane + 1) * _STEP & _MASK) << 128 * lane for lane in range(_LANES))
 _ONE_STEP = _STEP * _EACH
 _numbers_of = Struct("<" + "Q8x" * _LANES).unpack
-"""The numbers of the lanes, from their bytes."""
+"""Unpacks the numbers of the lanes from their bytes."""
 
 
 def mix(seed: int, name: str, counter: int) -> int:
-    """A number of 64 bits for use number ``counter`` (from 0) of ``name`` in the game with this seed.
+    """Return the 64-bit number for use number ``counter`` (from 0) of ``name`` in a game with this seed.
 
-    It is output number ``counter`` of the SplitMix64 generator whose state starts as
-    ``finalise(finalise(seed + step) ^ fnv1a(name))``. The seed counts modulo 2**64, the name by its UTF-8 bytes.
+    It is output number ``counter`` of the SplitMix64 generator whose state starts as ``finalise(finalise(seed + step) ^
+    fnv1a(name))``. The seed is taken modulo 2**64, the name as UTF-8 bytes.
     """
     return _output(_start(seed, name), counter)
 
 
 def bounded(bits: Callable[[int], int], n: int) -> int:
-    """A number from 0 to ``n - 1``, each as likely as the others, from numbers of 64 bits.
+    """Return a uniformly distributed number from 0 to ``n - 1``, using 64-bit random numbers.
 
     ``bits(0)`` is used unless it lies in the incomplete last run of ``n`` numbers below 2**64; then ``bits(1)`` is
-    tried, and so on. ``ValueError`` where ``n`` is below 1 or above 2**64.
+    tried, and so on. Raises ``ValueError`` if ``n`` is below 1 or above 2**64.
     """
     if not 1 <= n <= _MASK + 1:
         raise ValueError(f"got {n} outcomes, want 1 to 2**64")
@@ -81,10 +82,10 @@ def bounded(bits: Callable[[int], int], n: int) -> int:
 
 
 def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[T, ...]:
-    """The items in random order (Fisher-Yates from the front).
+    """Return the items in random order (Fisher-Yates from the front).
 
-    Swap ``i`` reads a stream of its own, derived from ``mix(seed, name, counter)`` and ``i``: a number that was
-    rejected in one swap does not shift the numbers of the next.
+    Each swap has its own stream, derived from ``mix(seed, name, counter)`` and the index of the swap, so a rejected
+    number does not shift later swaps.
     """
     result = list(items)
     last = len(result) - 1
@@ -92,9 +93,9 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     sure = _MASK - len(result)
     for first in range(0, last, _LANES):
         numbers = _run(start, first)[: last - first]
-        if max(numbers) > sure:  # hardly ever
-            found = enumerate(numbers, first)
-            numbers = tuple(n if n <= sure else bounded(_stream(_output(start, i)), last + 1 - i) for i, n in found)
+        if max(numbers) > sure:  # very rare
+            indexed = enumerate(numbers, first)
+            numbers = tuple(n if n <= sure else bounded(_stream(_output(start, i)), last + 1 - i) for i, n in indexed)
         for i, further in enumerate(map(mod, numbers, range(last + 1 - first, 1, -1)), first):
             j = i + further
             result[i], result[j] = result[j], result[i]
@@ -102,34 +103,34 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
 
 
 def drawn(n: int, seed: int, name: str, counter: int) -> int:
-    """A random index below ``n``; ``ValueError`` where ``n`` is below 1."""
+    """Return a uniformly distributed index below ``n``. Raises ``ValueError`` if ``n`` is below 1."""
     start = mix(seed, name, counter)
     number = _output(start, 0)
     return number % n if 0 < n <= _MASK - number else bounded(_stream(start), n)
 
 
 class Draws:
-    """Random numbers of one seed and name, one after another.
+    """Sequence of random numbers of one seed and name.
 
-    A choice of a bot takes a number or more, so several are worked out at once, each in a lane of one long integer. A
-    lane is twice as wide as a number: no product reaches the next one.
+    Each choice of a bot takes at least one number, so several are computed at once, each in a lane of one long integer.
+    A lane is twice as wide as a number, so no product overflows into the next.
     """
 
     __slots__ = ("_name", "_seed", "_start", "ahead", "draw", "end", "signed_origin")
 
     draw: Callable[[], int]
-    """The next number of 64 bits, of which ``draw() % n`` is as likely one as another of up to ``FEW`` outcomes. It may
-    be called ``AHEAD`` times after :meth:`ready`; ``IndexError`` where no number is ahead."""
+    """Return the next 64-bit number; ``draw() % n`` is uniform for ``n`` up to ``FEW``. You may call it ``AHEAD``
+    times after :meth:`ready`. Raises ``IndexError`` if no number is left."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         self._start = _start(seed, name)
         self.signed_origin = self._start - (1 << 64) if self._start >> 63 else self._start
-        """The state of the generator before the first number, as a number with a sign."""
+        """Initial state of the generator as a signed number."""
         self.ahead: list[int] = []
-        """Numbers that come next, the last of them first."""
+        """Computed numbers, the next one last."""
         self.end = 0
-        """So many numbers were drawn or are ahead."""
+        """Number of numbers drawn or computed ahead."""
         self.draw = self.ahead.pop
 
     @property
@@ -138,21 +139,21 @@ class Draws:
         return self.end - len(self.ahead)
 
     def ready(self) -> None:
-        """Works out the numbers that come next."""
+        """Compute numbers ahead."""
         if len(self.ahead) < AHEAD:
             numbers = _run(self._start, self.end)
-            if max(numbers) >= _COMMON:  # hardly ever
+            if max(numbers) >= _COMMON:  # very rare
                 numbers = tuple(map(_common, numbers))
             self.ahead[:0] = numbers[::-1]
             self.end += _LANES
 
     def go_to(self, used: int) -> None:
-        """Goes on as if so many had been drawn."""
+        """Continue as if ``used`` numbers had been drawn."""
         self.end = used
         self.ahead.clear()
 
     def below(self, n: int) -> int:
-        """A number from 0 to ``n - 1``, each as likely as the others; ``ValueError`` where ``n`` is below 1."""
+        """Return a uniformly distributed number from 0 to ``n - 1``. Raises ``ValueError`` if ``n`` is below 1."""
         if not self.ahead:
             self.ready()
         if 0 < n <= FEW:
@@ -163,27 +164,27 @@ class Draws:
 
 
 def _common(number: int) -> int:
-    """Another number for one of the last, of which some outcomes would come up more often; any other as it is."""
+    """Replace a number at the end of the range, which would bias small ranges; return any other unchanged."""
     while number >= _COMMON:
         number = _finalise(number)
     return number
 
 
 def _run(start: int, counter: int) -> tuple[int, ...]:
-    """For as many counters as there are lanes, the first number of the stream that each of them has."""
+    """Return the first number of the streams of as many consecutive counters as there are lanes."""
     streams = _finalise_lanes((((start + counter * _STEP) & _MASK) * _EACH + _STEPS) & _IN_LANES)
     return _numbers_of(_finalise_lanes((streams + _ONE_STEP) & _IN_LANES).to_bytes(16 * _LANES, "little"))
 
 
 def _finalise_lanes(z: int) -> int:
-    """``_finalise`` of the number in each lane."""
+    """Apply ``_finalise`` to the number in each lane."""
     z = ((z ^ ((z >> 30) & _IN_LANES)) * _FIRST) & _IN_LANES
     z = ((z ^ ((z >> 27) & _IN_LANES)) * _SECOND) & _IN_LANES
     return z ^ ((z >> 31) & _IN_LANES)
 
 
 class ChanceError(Exception):
-    """A use of chance that its source cannot answer; ``counter`` counts the uses of ``name`` from 0."""
+    """Raised if a source has no valid outcome; ``counter`` counts the uses of ``name`` from 0."""
 
     def __init__(self, name: str, counter: int, message: str) -> None:
         super().__init__(name, counter, message)
@@ -196,20 +197,20 @@ class ChanceError(Exception):
 
 
 class ChanceSource(Protocol):
-    """Answers each use of chance from its name and counter alone, the same way each time it is asked."""
+    """Source of random outcomes. The outcome depends on name and counter only, so repeated calls agree."""
 
     def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
-        """The items in a new order."""
+        """Return the items in a new order."""
         ...
 
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
-        """The index of the option that comes up; ``ChanceError`` where there is none."""
+        """Return the index of the drawn option. Raises ``ChanceError`` if there are no options."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """Every outcome follows from one number."""
+    """Source in which every outcome follows from the seed."""
 
     seed: int
 
@@ -224,13 +225,15 @@ class Seeded:
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """Outcomes given beforehand, by name and in order: number ``counter`` of a name answers its use with that counter.
+    """Source of given outcomes, by name and counter.
 
-    For a shuffle an outcome is a sequence of the first items, or of all. The others follow in their present order, or
-    as ``then`` shuffles them. For a draw an outcome is the option that comes up (the first equal one). A use beyond the
-    last outcome of its name goes to ``then``. ``ChanceError`` where an outcome does not suit the game, or where none is
-    left and there is no ``then``; ``TypeError`` where the outcomes of a name are no sequence. ``said`` gives, by
-    name and item, the words of who wrote the script; ``alike`` what an item may stand for, as copies of a card.
+    The outcome of a shuffle is a sequence of the first items, or of all; the rest keeps its order, or is shuffled by
+    ``then``. The outcome of a draw is an option (the first equal one). Uses beyond the last outcome of a name go to
+    ``then``. ``said`` has the author's words by name and item, for messages; ``alike`` the items that an item may stand
+    for, such as copies of a card.
+
+    Raises ``ChanceError`` if an outcome does not suit the game, or if none is left and there is no ``then``;
+    ``TypeError`` if the outcomes of a name are no sequence.
     """
 
     outcomes: Mapping[str, Sequence[object]]
@@ -242,8 +245,8 @@ class Scripted:
         for name, outcomes in self.outcomes.items():
             if not _is_sequence(outcomes):
                 raise TypeError(f"got {outcomes!r} for `{name}`, want a sequence of outcomes")
-        kept = {name: tuple(outcomes) for name, outcomes in self.outcomes.items()}
-        object.__setattr__(self, "outcomes", kept)
+        frozen = {name: tuple(outcomes) for name, outcomes in self.outcomes.items()}
+        object.__setattr__(self, "outcomes", frozen)
 
     def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
         if self._has(name, counter):
@@ -260,7 +263,7 @@ class Scripted:
         return options.index(outcome)
 
     def unused(self, counters: Mapping[str, int]) -> list[str]:
-        """Names with outcomes left, in the order of the script; ``counters`` says how often each name was used."""
+        """Return the names with outcomes left, in the order of the script; ``counters`` are the numbers of uses."""
         return [name for name, outcomes in self.outcomes.items() if counters.get(name, 0) < len(outcomes)]
 
     def _has(self, name: str, counter: int) -> bool:
@@ -275,13 +278,13 @@ class Scripted:
     def _said(self, name: str, item: object) -> str:
         try:
             return self.said.get((name, item), repr(item))
-        except TypeError:  # a list is no key
+        except TypeError:  # unhashable
             return repr(item)
 
     def _parted(
         self, name: str, counter: int, outcome: object, items: tuple[int, ...]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The items that a shuffle's outcome puts first, and the others in their present order."""
+        """Split the items of a shuffle into those that the outcome puts first and the rest in its present order."""
         if not _is_sequence(outcome):
             raise ChanceError(name, counter, f"got {outcome!r}, want a sequence of items")
         rest = list(items)
@@ -292,32 +295,32 @@ class Scripted:
             if item in rest:
                 rest.remove(item)
             elif item in items:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it is there")
+                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it occurs")
             else:
                 raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
         return tuple(first), tuple(rest)
 
     def _one_of(self, item: object, items: Sequence[Value]) -> Value:
-        """The item, or the first one like it that is there."""
+        """Return the item, or the first available one like it."""
         if item in items or not self.alike:
             return item
         return next((other for other in self.alike.get(item, ()) if other in items), item)
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:
-    """Return whether it is a sequence other than a text; what its elements are is looked at by the caller."""
+    """Return whether a value is a sequence other than text; its elements are not checked."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _finalise(z: int) -> int:
-    """The output function of SplitMix64: a bijection of the numbers of 64 bits that spreads every bit over all."""
+    """Output function of SplitMix64: a bijection of 64-bit numbers that mixes all bits."""
     z = ((z ^ (z >> 30)) * _FIRST) & _MASK
     z = ((z ^ (z >> 27)) * _SECOND) & _MASK
     return z ^ (z >> 31)
 
 
 def _output(start: int, index: int) -> int:
-    """Output number ``index`` (from 0) of SplitMix64 from the state ``start``."""
+    """Return output number ``index`` (from 0) of SplitMix64 from the state ``start``."""
     return _finalise((start + (index + 1) * _STEP) & _MASK)
 
 
@@ -327,13 +330,13 @@ def _stream(start: int) -> Callable[[int], int]:
 
 @lru_cache(maxsize=64)
 def _start(seed: int, name: str) -> int:
-    """The state of the generator for one use of chance in a game: the uses of a name follow each other."""
+    """Return the initial state of the generator for a named chance in a game."""
     return _finalise(_finalise((seed + _STEP) & _MASK) ^ name_hash(name))
 
 
 @lru_cache(maxsize=1024)
 def name_hash(text: str) -> int:
-    """FNV-1a, 64 bits, over the UTF-8 bytes."""
+    """Return the 64-bit FNV-1a hash of the UTF-8 bytes."""
     value = 0xCBF29CE484222325
     for byte in text.encode():
         value = ((value ^ byte) * 0x100000001B3) & _MASK

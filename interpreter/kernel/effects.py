@@ -1,16 +1,16 @@
 """The seven effects: move, set, shuffle, ask, schedule, note, end. Nothing else changes a state.
 
-Each leaves records in the log. A record is a tuple that begins with its sort:
+Each appends records to the log. A record is a tuple that begins with its sort:
 
-- ``(PUT, site, cell, old)``: a cell changed; with the old value the change can be taken back;
-- ``(MOVE, site, cell, old, cell, old, …)``: several cells changed at once: what one lost the other has;
-- ``(NOTE, site, event, seen, value, …)``: an event happened; ``seen``: who may see each value (none: all);
-- ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
-  ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
-- ``(MARK, None, word, number, cell, old, …)``: a round, phase or turn began or ended, and cells changed that say which
-  one it is: before the record of what begins, after that of what ends, which is when a listener hears of it.
+- ``(PUT, site, cell, old)``: a cell changed; the old value allows undo.
+- ``(MOVE, site, cell, old, cell, old, …)``: several cells changed at once, as things moved between them.
+- ``(NOTE, site, event, seen, value, …)``: an event happened; ``seen`` has the seats that see each value (None: all).
+- ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with an alternative and its values;
+  ``seen`` has the seats that may see each context value and each chosen value. Undo removes it with all that follows.
+- ``(MARK, None, word, number, cell, old, …)``: a round, phase or turn began or ended, and the cells that hold its name
+  or number changed: at a beginning before the record is appended, at an end after it. Listeners are called in between.
 
-``site`` is the place of the statement, for explaining.
+``site`` is the source position of the statement, for explanations.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ __all__ = [
 
 PUT, NOTE, CHOICE, MARK, MOVE = range(5)
 MAXIMUM_KEPT = 1_000
-"""So many blocks may wait for an end or a start."""
+"""Maximum number of scheduled blocks."""
 
 Site = object
 
 
 class Refused(Exception):
-    """An effect that cannot happen: what is missing, in words."""
+    """Raised for an impossible effect; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneShape:
-    """Order and visibility of the cards of a zone. ``rank`` gives the key of a card where the order is by a rule."""
+    """Order and structure of a zone. ``rank`` returns the sort key of a card if a rule defines the order."""
 
     name: str
     order: str
@@ -64,11 +64,11 @@ class ZoneShape:
 
 @dataclass
 class Effects:
-    """The effects on the states of one program: what its cells are and how they are kept.
+    """The effects on states of one program, with the layout and structure of its cells.
 
-    ``wakes`` has, for each cell, the standing rules (as bits) that read it. The rules that must be looked at are a cell
-    too, ``pending``. It changes with every other cell and is nothing again at nearly every decision, so no record is
-    made of each change: see :meth:`settle_up`.
+    ``wakes`` has, for each cell, the standing rules (as bits) that read it. The cell ``pending`` has the rules to
+    check. It changes with every other cell and is empty again at nearly every decision, so single changes of it are not
+    recorded: see :meth:`settle_up`.
     """
 
     layout: Layout
@@ -91,7 +91,7 @@ class Effects:
     # --- set
 
     def put(self, state: State, cell: int, value: Value, site: Site) -> None:
-        """A cell gets a value; standing rules that read it are woken."""
+        """Set a cell and wake the standing rules that read it."""
         cells = state.cells
         old = cells[cell]
         if old == value and type(old) is type(value):
@@ -104,7 +104,7 @@ class Effects:
             cells[self._pending] |= woken
 
     def _put_at_once(self, state: State, site: Site, *changes: tuple[int, Value]) -> None:
-        """Different cells get other values than they have, in one record."""
+        """Set several cells to different values, in one record."""
         cells = state.cells
         record: list[object] = [MOVE, site]
         for cell, _ in changes:
@@ -113,7 +113,7 @@ class Effects:
         self._change(state, changes)
 
     def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
-        """Return the change that a record describes."""
+        """Set cells and wake the standing rules that read them, without a record."""
         state.forget()
         for cell, value in changes:
             state.cells[cell] = value
@@ -122,9 +122,9 @@ class Effects:
     # --- move
 
     def move_cards(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> None:
-        """Cards go to a zone: to the place its order gives, or to its top or bottom, keeping their own order.
+        """Move cards to a zone: to the position that its order defines, or to its top or bottom in their own order.
 
-        In a zone of piles each card is a pile, unless ``where`` says that all of them are a new one.
+        In a zone of piles each card becomes a pile, unless ``where`` is ``new pile``, which puts all of them on one.
         """
         if where == "new pile":
             self._lay_pile(state, cards, zone, site)
@@ -140,7 +140,7 @@ class Effects:
             self._lie(state, (card,), zone, held, site)
 
     def _move_together(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> bool:
-        """Different cards that lie in one other zone move at once; piles, and cards from here and there, do not."""
+        """Move several cards from one other zone at once; return False for piles and for cards from several zones."""
         cells = state.cells
         sources = {cells[self._location + card] for card in cards}
         moved = frozenset(cards)
@@ -166,19 +166,19 @@ class Effects:
         return True
 
     def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Value, ...]]:
-        """Return the zones without these cards; an empty pile disappears."""
+        """Return the content of zones without these cards, dropping empty piles."""
         cells = state.cells
-        gone = frozenset(cards)
+        removed = frozenset(cards)
         held: dict[int, tuple[Value, ...]] = {}
         for card in cards:
             source = cells[self._location + card]
             if source in held:
                 continue
             if self.zones[source].piles:
-                piles = [pile if gone.isdisjoint(pile) else _all_but(gone, pile) for pile in cells[source]]
+                piles = [pile if removed.isdisjoint(pile) else _all_but(removed, pile) for pile in cells[source]]
                 held[source] = tuple(filter(None, piles))
             else:
-                held[source] = _all_but(gone, cells[source])
+                held[source] = _all_but(removed, cells[source])
         if zone not in held:
             held[zone] = cells[zone]
         return held
@@ -186,18 +186,18 @@ class Effects:
     def _lie(
         self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Value, ...]], site: Site
     ) -> None:
-        """Zones hold this now, and the cards lie in one of them. Piles are in the order of their uppermost cards where
-        that is by a rule."""
+        """Set the content of zones and the location of the cards. Piles are sorted by their top cards if a rule
+        defines the order."""
         cells = state.cells
         changes: list[tuple[int, Value]] = []
-        for each, there in held.items():
-            rank = self.zones[each].rank
-            if rank is not None and self.zones[each].piles:
-                there = tuple(
-                    [pile for _, _, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in there])]
+        for changed, content in held.items():
+            rank = self.zones[changed].rank
+            if rank is not None and self.zones[changed].piles:
+                content = tuple(
+                    [pile for _, _, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in content])]
                 )
-            if there != cells[each]:
-                changes.append((each, there))
+            if content != cells[changed]:
+                changes.append((changed, content))
         for card in cards:
             if cells[self._location + card] != zone:
                 changes.append((self._location + card, zone))
@@ -219,14 +219,14 @@ class Effects:
         return tuple(c for _, c in keyed)
 
     def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site) -> None:
-        """Cards become one more pile of a zone, behind the others where these are kept in no order."""
+        """Put cards on a new pile, behind the others if the zone has no order."""
         if cards:
             held = self._without(state, cards, zone)
             held[zone] = (*held[zone], tuple(cards))
             self._lie(state, cards, zone, held, site)
 
     def move_to_pile(self, state: State, cards: Sequence[int], pile: Sequence[int], where: str, site: Site) -> None:
-        """Cards go to the top (the front) or bottom of a pile, keeping their own order."""
+        """Move cards to the top (the front) or bottom of a pile, in their own order."""
         zone = state.cells[self._location + pile[0]]
         if not self.zones[zone].piles:
             raise Refused("this pile has been taken away")
@@ -241,7 +241,7 @@ class Effects:
         self._lie(state, cards, zone, held, site)
 
     def move_tokens(self, state: State, amount: Value, source: int, target: int, site: Site) -> None:
-        """An amount goes from one pool or track to another; totals hold."""
+        """Move an amount from one pool or track to another."""
         if source == target:
             return
         cells = state.cells
@@ -250,17 +250,17 @@ class Effects:
             if amount:
                 self._put_at_once(state, site, (source, cells[source] - amount), (target, cells[target] + amount))
             return
-        left = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
-        more = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
+        remaining = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
+        increased = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
         if min(amount, default=0) < 0:
             raise Refused("an amount below 0 cannot be moved")
-        if min(left, default=0) < 0 and source not in self.unlimited:
+        if min(remaining, default=0) < 0 and source not in self.unlimited:
             raise Refused(f"{self.names(source)} holds less than that")
         track = self.tracks.get(target)
-        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
+        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(increased)):
             raise Refused(f"{self.names(target)} has no space for that")
         if any(amount):
-            self._put_at_once(state, site, (source, left), (target, more))
+            self._put_at_once(state, site, (source, remaining), (target, increased))
 
     def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
         if amount < 0:
@@ -272,7 +272,7 @@ class Effects:
             raise Refused(f"{self.names(target)} has no space for {amount} more")
 
     def place_piece(self, state: State, stock: int, place: int, owner: int, pieces: int, site: Site) -> None:
-        """A piece of a stock goes to an empty place."""
+        """Move a piece from a stock to an empty place."""
         cell = self._piece + place
         if state.cells[cell] is not None:
             raise Refused("the place is taken")
@@ -282,7 +282,7 @@ class Effects:
         self._put_at_once(state, site, (stock, state.cells[stock] - 1), (cell, piece))
 
     def take_piece(self, state: State, place: int, stock: int, owner: int, pieces: int, site: Site) -> None:
-        """The piece on a place goes back to its owner's stock."""
+        """Move the piece on a place back to its owner's stock."""
         cell = self._piece + place
         if state.cells[cell] != owner * pieces + self.stock_pieces[stock]:
             raise Refused(f"no piece of {self.names(stock)} stands there")
@@ -291,7 +291,7 @@ class Effects:
     # --- shuffle and draw
 
     def shuffle(self, state: State, zone: int, chance: ChanceSource, name: str, number: int, site: Site) -> None:
-        """A zone's cards get a random order; the outcome is named."""
+        """Shuffle the cards of a zone with a named chance."""
         cell = self._chance + number
         count = state.cells[cell]
         cards = chance.shuffle(name, count, state.cells[zone])
@@ -301,7 +301,7 @@ class Effects:
     def pick(
         self, state: State, items: tuple[Value, ...], chance: ChanceSource, name: str, number: int, site: Site
     ) -> Value:
-        """One of the items, by chance; the outcome is named."""
+        """Return a random item with a named chance."""
         if not items:
             raise Refused("there is nothing to pick from")
         cell = self._chance + number
@@ -310,30 +310,30 @@ class Effects:
         self.put(state, cell, count + 1, site)
         return items[index]
 
-    # --- what is pending
+    # --- pending standing rules
 
     def waiting(self, state: State) -> tuple[int, int]:
-        """The standing rules that must be looked at, and whether that goes on."""
+        """Return the standing rules to check (as bits), and whether settling is in progress."""
         return state.cells[self._pending], state.cells[self._settling]
 
     def settle_up(self, state: State, before: tuple[int, int]) -> None:
-        """Records how ``waiting`` has changed from one decision to the next, if it has."""
+        """Record how ``waiting`` changed since the last decision, if it did."""
         for cell, old in zip((self._pending, self._settling), before, strict=True):
             if state.cells[cell] != old:
                 state.log.append((PUT, None, cell, old))
 
     def wait_again(self, state: State, before: tuple[int, int]) -> None:
-        """``waiting`` is as it was before what is taken back."""
+        """Restore ``waiting`` when undoing."""
         state.cells[self._pending], state.cells[self._settling] = before
 
     # --- schedule, note, mark
 
     def keep(self, state: State, block: tuple[Value, ...], site: Site) -> None:
-        """A block waits for its moment."""
-        kept = state.cells[self._kept]
-        if len(kept) >= MAXIMUM_KEPT:
+        """Schedule a block."""
+        scheduled = state.cells[self._kept]
+        if len(scheduled) >= MAXIMUM_KEPT:
             raise Refused(f"more than {MAXIMUM_KEPT:,} blocks wait for their moment")
-        self.put(state, self._kept, (*kept, block), site)
+        self.put(state, self._kept, (*scheduled, block), site)
 
     def note(
         self, state: State, event: str, values: tuple[Value, ...], seen: tuple[tuple[int, ...] | None, ...], site: Site
@@ -341,7 +341,8 @@ class Effects:
         state.log.append((NOTE, site, event, seen, *values))
 
     def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
-        """Something begins or ends, and cells that say so change: before one hears of what begins, after what ends."""
+        """Record that something begins or ends, and set its cells: before listeners hear of a beginning, after they
+        hear of an end."""
         record: list[Value] = [MARK, None, word, number]
         for cell, _ in changes:
             record += (cell, state.cells[cell])
@@ -358,35 +359,35 @@ def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def changes(record: Record) -> Iterator[tuple[int, Value]]:
-    """The cells that changed by a record, each with what it held before, the last first."""
+    """Yield the cells that a record changed with their old values, last change first."""
     if record[0] in (PUT, MOVE, MARK):
         first = 4 if record[0] == MARK else 2
-        for place in range(len(record) - 2, first - 1, -2):
-            yield record[place], record[place + 1]
+        for index in range(len(record) - 2, first - 1, -2):
+            yield record[index], record[index + 1]
 
 
 def has_ended(record: Sequence[Value]) -> bool:
-    """Return whether a record tells of something that ends. What changes by it changes afterwards."""
+    """Return whether a record marks an end; the changes of such a record take effect after it."""
     return bool(record[0] == MARK and record[2].startswith("end of "))
 
 
 def put_back(cells: list[Value], record: Record) -> None:
-    """Takes the changes of a record back."""
+    """Undo the changes of a record."""
     sort = record[0]
     if sort == PUT:
         cells[record[2]] = record[3]
     elif sort == MOVE:
         cells[record[2]] = record[3]
         cells[record[4]] = record[5]
-        for place in range(6, len(record), 2):
-            cells[record[place]] = record[place + 1]
+        for index in range(6, len(record), 2):
+            cells[record[index]] = record[index + 1]
     elif sort == MARK:
-        for place in range(4, len(record), 2):
-            cells[record[place]] = record[place + 1]
+        for index in range(4, len(record), 2):
+            cells[record[index]] = record[index + 1]
 
 
 def take_back(state: State, length: int) -> None:
-    """Takes back everything since the log was so long. The frame is the caller's to restore."""
+    """Undo everything after the first ``length`` log records. The caller restores the frame."""
     log, cells = state.log, state.cells
     while len(log) > length:
         put_back(cells, log.pop())
@@ -394,7 +395,7 @@ def take_back(state: State, length: int) -> None:
 
 
 def undo(state: State) -> Record | None:
-    """Takes back everything since the last choice, and the choice; gives its record, or nothing where there is none."""
+    """Undo the last choice with everything that followed and return its record; return None if there is none."""
     log = state.log
     undone = []
     while log:
@@ -406,7 +407,7 @@ def undo(state: State) -> Record | None:
         log.extend(reversed(undone))
         return None
     state.frame = record[2]
-    if undone:  # else what functions gave is still true
+    if undone:  # otherwise the memo is still valid
         cells = state.cells
         for change in undone:
             if change[0] == PUT:  # most are

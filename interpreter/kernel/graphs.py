@@ -1,7 +1,7 @@
-"""The graph that a game is played on: who neighbours whom, how far it is, what hangs together.
+"""Graphs: neighbours, shortest paths and connected components.
 
-In go numbers of nodes and a length for each link; out come distances and paths. Nodes are 0 to ``node_count - 1``. What
-stands on a node, which nodes a rule may use and what a length means is left to others.
+Numbers of nodes and link lengths go in, distances and paths come out. Nodes are 0 to ``node_count - 1``. The content of
+nodes, the nodes that a rule may use and the meaning of lengths are defined elsewhere.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from interpreter.base.frozen import dataclass
 __all__ = ["Graph"]
 
 _MOST_KEPT = 4096
-"""How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
+"""Size of the caches: distance queries for one subset of nodes, and subsets for one tuple of lengths."""
 
 _MOST_NEAR = 16
-"""So many nodes, the nearest to a goal, are looked for among the starts before these are made a set."""
+"""Number of nodes nearest to a goal that are looked up among the starts before the starts are made a set."""
 
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
 _Tree: TypeAlias = "tuple[int, int, tuple[_Tree, ...]]"
-"""How far a node is from a start, that node, and the trees of those whose ways from that start lead on from it."""
+"""Shortest-path tree: distance from the start, node, and subtrees."""
 
 
 class _Within:
     """Cached paths that use a subset of the nodes, for some lengths.
 
-    Distances with one start more need only what is nearer to that start. Nodes that a rule chooses anew for each
-    question are asked about once, and so are starts where each game has lengths of its own: only the second question
-    finds the ``trees`` of a start.
+    Adding a start to known distances needs only the nodes nearer to it. Subsets that a rule computes for each query,
+    and starts in games with lengths of their own, are queried once only. So the ``trees`` of a start are built at its
+    second query.
     """
 
     __slots__ = ("answers", "asked", "goals", "trees")
 
     def __init__(self) -> None:
         self.trees: dict[int, tuple[_Tree, ...]] = {}
-        """The shortest ways from each start: one tree, or none from a node that may not be entered."""
+        """Shortest-path tree of each start; empty if the start may not be entered."""
         self.asked: set[int] = set()
-        """The starts that somebody has asked about."""
+        """Starts of earlier queries."""
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.goals: dict[int, _Goal] = {}
 
 
 class _Goal:
-    """The ways to one node: all of them, or where it is not ``whole`` those from the nearest nodes.
+    """Shortest paths to one node: from all nodes if ``whole``, else from the nearest ones.
 
-    For each node that has been reached ``ways`` has the cost of the cheapest way to the goal, and the fewest links that
-    such a way has. ``order`` has these nodes, those with the best ways first, and ``near`` the first of them: nearly
-    always one of them is a start. ``paths`` are by the node that they begin at.
+    ``ways`` has, for each reached node, the minimum cost to the goal and the minimum number of links at that cost.
+    ``order`` has these nodes, best first, and ``near`` the first of them, which nearly always contain a start.
+    ``paths`` are by their first node.
     """
 
     __slots__ = ("near", "order", "paths", "ways", "whole")
@@ -67,45 +67,46 @@ class _Goal:
 class _Memory:
     """Cached paths for the lengths of the last call.
 
-    Lengths are recognised by identity. To compare or to hash them would pass over all links at each call, which costs
-    as much as part of the search that it saves; games have a few tables of lengths, made once. That an object is the
-    same proves that its lengths are the same because it is a tuple of ints, which cannot change, and because it is held
-    here, so that no other object takes its address. A list may have changed in between: its answers are never kept.
-    The nodes of the last call are recognised in the same way first.
+    Lengths are compared by identity. Comparing or hashing them would visit all links at each call, which costs as much
+    as part of the search that the cache saves, and games have few length tables, each created once. Identity implies
+    equality here because a length table is a tuple of ints, which cannot change, and because the cache holds a
+    reference, so no other object gets its address. A list may have changed in between: its results are never cached.
+    The nodes of the last call are compared by identity first.
     """
 
     __slots__ = ("latest", "place")
 
     def __init__(self) -> None:
-        # Parts that belong together are one attribute, so that a thread never sees those of two calls mixed.
+        # Related parts are one attribute, so that no thread sees parts of two calls mixed.
         self.latest: tuple[tuple[int, ...], dict[tuple[int, ...] | None, _Within]] = ((), {})
         self.place: tuple[tuple[int, ...], tuple[int, ...] | None, _Within] | None = None
 
     def within(self, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> _Within:
-        place = self.place
-        if place is not None and place[0] is lengths and place[1] is within:
-            return place[2]
-        known, places = self.latest
-        if known is not lengths:
+        latest_place = self.place
+        if latest_place is not None and latest_place[0] is lengths and latest_place[1] is within:
+            return latest_place[2]
+        known_lengths, places = self.latest
+        if known_lengths is not lengths:
             _check_lengths(lengths)
             places = {}
             self.latest = (lengths, places)
-        found = places.get(within)
-        if found is None:
+        entry = places.get(within)
+        if entry is None:
             if len(places) >= _MOST_KEPT:
                 places.clear()
-            found = places[within] = _Within()
-        self.place = (lengths, within, found)
-        return found
+            entry = places[within] = _Within()
+        self.place = (lengths, within, entry)
+        return entry
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes and links; a link is ``(node, node, index of its length)``. It leads both ways, unless all are ``one_way``.
+    """Nodes and links; a link is ``(node, node, index of its length)``. Links lead both ways unless the graph is
+    ``one_way``.
 
-    Two nodes may have several links, and links may share a length. ``ValueError`` where a link leads to no node or has
-    a negative index. In all methods nodes must be nodes of this graph; ``lengths`` holds a length of 0 or more for each
-    index (``ValueError`` for less, ``IndexError`` where one is missing).
+    Two nodes may have several links, and links may share a length. Raises ``ValueError`` if a link leads to no node or
+    has a negative index. In all methods nodes must be nodes of this graph; ``lengths`` holds a length of 0 or more for
+    each index (``ValueError`` for less, ``IndexError`` for a missing one).
     """
 
     node_count: int
@@ -128,56 +129,56 @@ class Graph:
         object.__setattr__(self, "_leading_here", tuple(tuple(sorted(others)) for others in leading))
 
     def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[tuple[int, int, int], ...], bool]]:
-        """Copies and pickles leave the kept answers behind."""
+        """Copy and pickle without the cache."""
         return Graph, (self.node_count, self.links, self.one_way)
 
     def neighbours(self, node: int) -> tuple[int, ...]:
-        """The other nodes that a link leads to from this one, ascending, each once."""
+        """Return the other nodes that a link from this one leads to, ascending and unique."""
         return tuple(sorted({other for other, _ in self._adjacent[node]} - {node}))
 
     def distances(
         self, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: Sequence[int]
     ) -> tuple[int | None, ...]:
-        """For each node of the graph the least sum of lengths from any start, none where no way leads.
+        """Return for each node the minimum sum of lengths from any start, None if it is unreachable.
 
-        Ways use the nodes in ``within`` only (none: all nodes), at their ends too; starts outside it are ignored.
+        Paths, including their ends, use the nodes in ``within`` only (None: all nodes); starts outside it are ignored.
         """
         if not isinstance(lengths, tuple):
             _check_lengths(lengths)
             return self._search(starts, within, lengths)
-        known = self._memory.within(within, lengths)
-        return known.answers.get(starts) or self._answer(known, starts, within, lengths)
+        entry = self._memory.within(within, lengths)
+        return entry.answers.get(starts) or self._answer(entry, starts, within, lengths)
 
     def _answer(
-        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+        self, entry: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
-        """The distances, kept for the next time."""
-        if len(known.answers) >= _MOST_KEPT:
-            known.answers.clear()
-        found = known.answers[starts] = self._distances(known, starts, within, lengths)
-        return found
+        """Compute and cache distances."""
+        if len(entry.answers) >= _MOST_KEPT:
+            entry.answers.clear()
+        answer = entry.answers[starts] = self._distances(entry, starts, within, lengths)
+        return answer
 
     def _distances(
-        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+        self, entry: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
-        """Start by start, if all of them are asked about again."""
-        if not known.asked.issuperset(starts):
-            known.asked.update(starts)
+        """Combine the trees of the starts if all were queried before; otherwise search once."""
+        if not entry.asked.issuperset(starts):
+            entry.asked.update(starts)
             return self._search(starts, within, lengths)
-        found: list[int | None] = [None] * self.node_count
+        distances: list[int | None] = [None] * self.node_count
         for start in starts:
-            if start not in known.trees:
-                known.trees[start] = self._trees_from(start, within, lengths)
-            _come_nearer(found, known.trees[start])
-        return tuple(found)
+            if start not in entry.trees:
+                entry.trees[start] = self._trees_from(start, within, lengths)
+            _come_nearer(distances, entry.trees[start])
+        return tuple(distances)
 
     def asked(
         self, lengths: tuple[int, ...]
     ) -> tuple[Callable[..., _Distances], Callable[..., _Distances], Callable[..., tuple[int, ...] | None]]:
-        """For these lengths, for who asks often within the same nodes: ``distances``, distances ``with_start`` and
-        ``path``.
+        """Return ``distances``, ``with_start`` and ``path`` for these lengths, optimised for repeated queries within
+        the same nodes.
 
-        The second is given the distances from some starts within the same nodes, and gives those with one start more.
+        ``with_start`` takes the distances from some starts and returns those with one more start.
         """
         place: tuple[int, ...] | None = ()
         known = self._memory.within(place, lengths)
@@ -218,10 +219,10 @@ class Graph:
     def path(
         self, starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
     ) -> tuple[int, ...] | None:
-        """The nodes of a cheapest way from one of the starts to the goal, both included; none where no way leads.
+        """Return the nodes of a shortest path from one of the starts to the goal, both included; None if there is none.
 
-        Nodes as in ``distances``. Among equally cheap ways one with the fewest links is taken; among those the one
-        whose nodes, read from the start, come first in order of number.
+        Nodes are restricted as in :meth:`distances`. Ties are broken by the fewest links, then by the node numbers,
+        read from the start.
         """
         among = set(starts)
         to = self._goal(goal, among, within, lengths)
@@ -233,7 +234,7 @@ class Graph:
         return None
 
     def _goal(self, goal: int, among: set[int], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
-        """The ways to a goal from the nearest of some nodes at least; from all nodes when that is asked for again."""
+        """Return the paths to a goal at least from the nearest of some nodes; from all nodes on a repeated query."""
         if not isinstance(lengths, tuple):
             _check_lengths(lengths)
             return self._ways_to(goal, among, within, lengths)
@@ -246,7 +247,7 @@ class Graph:
         return to
 
     def _walk(self, node: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...]:
-        """The nodes of the way from a node that has one."""
+        """Return the nodes of the path from a node that has one."""
         way = ways[node]
         assert way is not None
         cost, links = way
@@ -263,12 +264,12 @@ class Graph:
         return tuple(nodes)
 
     def connected(self, nodes: Iterable[int]) -> bool:
-        """Return whether the nodes hang together by links among themselves, whichever way these lead; no node and a
-        single one do."""
+        """Return whether the nodes are connected by links among themselves, in either direction. An empty set and a
+        single node are connected."""
         return len(self.components(nodes)) <= 1
 
     def components(self, nodes: Iterable[int]) -> tuple[tuple[int, ...], ...]:
-        """The nodes in groups that hang together by links among themselves: each ascending, by its first node."""
+        """Return the connected components of the nodes, ignoring directions: each ascending, sorted by first node."""
         left = set(nodes)
         groups = []
         for node in sorted(left):
@@ -277,10 +278,10 @@ class Graph:
         return tuple(groups)
 
     def _group(self, first: int, left: set[int]) -> tuple[int, ...]:
-        """The nodes in ``left`` that can be reached from ``first`` through ``left``, which loses them."""
+        """Return the nodes in ``left`` that are reachable from ``first`` through ``left``, and remove them from it."""
         left.discard(first)
         group = [first]
-        for node in group:  # grows while it is read
+        for node in group:  # grows during the loop
             leading = self._leading_here[node] if self.one_way else ()
             for other, _ in (*self._adjacent[node], *leading):
                 if other in left:
@@ -295,25 +296,25 @@ class Graph:
         lengths: Sequence[int],
         known: _Distances | None = None,
     ) -> _Distances:
-        """Dijkstra's algorithm from all starts at once; where distances from others are known, among what is nearer to
-        these."""
-        waiting = self._allowed(within)  # may be entered and has no distance from these starts yet
-        found: list[int | None] = [None] * self.node_count if known is None else list(known)
+        """Run Dijkstra's algorithm from all starts at once. Given ``known`` distances from other starts, visit only
+        nodes that are nearer to the new ones."""
+        waiting = self._allowed(within)  # allowed and not reached from these starts yet
+        distances: list[int | None] = [None] * self.node_count if known is None else list(known)
         queue = [(0, start) for start in starts]
         heapify(queue)
         while queue:
             cost, node = heappop(queue)
-            before = found[node]
+            before = distances[node]
             if waiting[node] and (before is None or cost < before):
                 waiting[node] = False
-                found[node] = cost
+                distances[node] = cost
                 for other, index in self._adjacent[node]:
                     if waiting[other]:
                         heappush(queue, (cost + lengths[index], other))
-        return tuple(found)
+        return tuple(distances)
 
     def _trees_from(self, start: int, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> tuple[_Tree, ...]:
-        """The tree of the shortest ways from a start, by the same algorithm; none if it may not be entered."""
+        """Return the shortest-path tree of a start; empty if the start may not be entered."""
         waiting = self._allowed(within)
         reached = []
         queue = [(0, start, start)]
@@ -331,9 +332,9 @@ class Graph:
         return ((0, start, tuple(trees[start])),) if reached else ()
 
     def _ways_to(self, goal: int, among: set[int], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
-        """The ways to a goal from the nearest nodes, until one of those in ``among`` is reached.
+        """Return the shortest paths to a goal from the nearest nodes, until one in ``among`` is reached.
 
-        Nodes are reached in order of their ways: whoever is behind another has more cost, or as much and more links.
+        Nodes are reached in order of cost, then of number of links.
         """
         waiting = self._allowed(within)
         ways: _Ways = [None] * self.node_count
@@ -362,12 +363,13 @@ class Graph:
 
 
 def _come_nearer(distances: list[int | None], trees: tuple[_Tree, ...]) -> None:
-    """Distances get one start more, which has these trees of shortest ways.
+    """Update distances with the shortest-path tree of one more start.
 
-    Who is not nearer to it than to the others has nobody behind it that is, since their ways lead over it.
+    A subtree is skipped if its root is not nearer to that start: then no node below it is, since its path leads over
+    it.
     """
     reached = list(trees)
-    for far, node, behind in reached:  # grows while it is read
+    for far, node, behind in reached:  # grows during the loop
         before = distances[node]
         if before is None or far < before:
             distances[node] = far

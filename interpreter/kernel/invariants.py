@@ -1,7 +1,6 @@
 """Invariants of every state: totals are constant, nothing is in two places, every holder has valid content.
 
-What comes in is a :class:`Census`, taken when a table is set, and a state; what goes out is a line in words for each
-thing that is wrong. How games are declared and what cells mean beyond that is left to others.
+A :class:`Census`, taken when a table is set up, and a state go in; a message for each violation comes out.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ __all__ = ["Census", "Holdings", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """All tokens of one kind: how many there are of each member, and the cells that hold them."""
+    """All tokens or pieces of one kind: totals by member, and the cells that hold them."""
 
     name: str
     totals: tuple[int, ...]
@@ -26,11 +25,8 @@ class Holdings:
 
 @dataclass(frozen=True)
 class Census:
-    """Census of a table: everything that exists. ``zones`` are the cells that hold cards, ``piled`` those of them that
-    hold piles.
-
-    ``stocks`` has, for each kind of piece, the cells that hold some and how many pieces there are in all.
-    """
+    """Everything that exists at a table. ``zones`` are the cells that hold cards, ``piled`` those that hold piles.
+    ``stocks`` has, for each kind of piece, its stocks and the number of pieces in each at the start."""
 
     layout: Layout
     tokens: tuple[Holdings, ...]
@@ -43,7 +39,7 @@ class Census:
 
 
 def broken(census: Census, state: State) -> list[str]:
-    """Everything that is wrong with a state: none, if the rules of the kernel were kept."""
+    """Return a message for each violation; empty if the kernel works."""
     return [*_tokens(census, state), *_cards(census, state), *_pieces(census, state)]
 
 
@@ -71,14 +67,14 @@ def _overfull(census: Census, cell: int, bag: tuple[int, ...], track: Track) -> 
 def _cards(census: Census, state: State) -> Iterator[str]:
     location = census.layout.base["location"]
     count = census.layout.count("location")
-    found: list[list[int]] = [[] for _ in range(count)]
+    zones_of: list[list[int]] = [[] for _ in range(count)]
     for zone in census.zones:
         piles = state.cells[zone] if zone in census.piled else (state.cells[zone],)
         if zone in census.piled and not all(piles):
             yield f"{census.name(zone)} has a pile without cards"
         for card in (card for pile in piles for card in pile):
-            found[card].append(zone)
-    for card, zones in enumerate(found):
+            zones_of[card].append(zone)
+    for card, zones in enumerate(zones_of):
         if len(zones) != 1:
             where = ", ".join(census.name(zone) for zone in zones) or "no zone"
             yield f"card {card} lies in {where}"

@@ -1,4 +1,4 @@
-"""Listeners of a game: they learn of marks from the log, in either execution form."""
+"""Listeners of a game: callbacks for marks in the log, in either execution form."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["listen"]
 
 
 def listen(state: State, hears: Callable[[State, str], None]) -> None:
-    """From now on each mark of a state is told while it happens, with the state as it is then; nothing may be changed.
+    """Call ``hears`` for each future mark of a state, with the state at that moment, which it must not change.
 
-    Copies of the state are not listened to.
+    Copies of the state have no listeners.
     """
     state.log = _Log(state, hears)
 
 
 class _Log(list[Record]):
-    """The log of a state to which somebody listens, who may work something out in the plain form."""
+    """Log with a listener, which may evaluate functions in the plain form."""
 
     __slots__ = ("_hears", "_state")
 
@@ -34,4 +34,4 @@ class _Log(list[Record]):
                 _, _, word, *_ = record
                 self._hears(self._state, word)
             finally:
-                self._state.memo.clear()  # the rest of what is done at once may change it without a look at this
+                self._state.memo.clear()  # the rest of the step may change the state without clearing the memo

@@ -1,7 +1,7 @@
-"""The state of a game: one list of cells, the frame of what is going on, and the log of what happened.
+"""State of a game: a list of cells, the frame of the active procedure, and the log.
 
-Cells hold plain values (numbers, booleans, none, tuples of these), so a copy of the list is a copy of the state. What a
-cell means is said by the :class:`Layout`: groups of cells, each with one cell or one for each owner.
+Cells hold plain values (numbers, booleans, none, tuples of these), so a copy of the list is a copy of the state. The
+:class:`Layout` gives cells their meaning: groups of cells, each with one cell or one for each owner.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from interpreter.base.plain_data import Value
 __all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
 
 Record = tuple[Any, ...]
-"""A record of the log: its sort, and what :mod:`interpreter.kernel.effects` says of that."""
+"""Log record: its sort, and fields as described in :mod:`interpreter.kernel.effects`."""
 Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int | None]"
-"""A stretch, its locals, the frame of its caller and the local that the result goes to."""
+"""A stretch, its locals, the frame of its caller and the local for the result."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a state: name and number of owners of each group of cells, in order. ``groups`` are name and number of
-    owners, in order."""
+    """Memory layout of a state. ``groups`` are names with numbers of owners, in order; ``base`` has the first cell
+    of each."""
 
     groups: tuple[tuple[str, int], ...]
     base: dict[str, int] = field(init=False, repr=False)
@@ -40,7 +40,7 @@ class Layout:
         object.__setattr__(self, "size", at)
 
     def owner_of(self, cell: int) -> tuple[str, int]:
-        """The group that a cell belongs to and its owner's number."""
+        """Return the group of a cell and the number of its owner. Raises ``IndexError``."""
         for name, count in self.groups:
             first = self.base[name]
             if first <= cell < first + count:
@@ -55,30 +55,30 @@ _new = object.__new__
 
 
 class Home(Protocol):
-    """Home of a state that is not a list of cells at the moment."""
+    """Place where a state lives instead of in lists: the memory of a compiled module."""
 
     @property
     def records(self) -> int:
-        """So many records its log holds at least."""
+        """Lower bound of the number of log records."""
         ...
 
     def fetch(self, state: State, name: str) -> None:
-        """Gives the state its cells and frame, or its log with them."""
+        """Load an attribute of the state: cells and frame, or the log with them."""
         ...
 
     def copy(self, state: State, copy: State) -> bool:
-        """Makes a new state one that lives in the same place; false where it cannot be done there."""
+        """Make ``copy`` a state that lives in the same place; return False if that is not possible."""
         ...
 
 
 class State:
     """Cells, frame and log of one game.
 
-    ``frame`` is an immutable tuple (stretch, locals, caller's frame, local for the result); it alone says what is
-    asked and where play goes on. ``log`` holds a record for each effect since this object was made: see
-    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change.
+    ``frame`` is an immutable tuple (stretch, locals, caller's frame, local for the result). It alone determines the
+    pending decision and where play continues. ``log`` holds a record for each effect since this object was created: see
+    :mod:`interpreter.kernel.effects`. ``memo`` caches results of functions until the next change.
 
-    A state may live elsewhere, in the memory of a compiled module. Then it has a ``home`` and is :class:`_Away`.
+    A state may live in the memory of a compiled module. Then it has a ``home`` and is :class:`_Away`.
     """
 
     __slots__ = ("cells", "frame", "home", "log", "memo")
@@ -91,22 +91,22 @@ class State:
         self.home: Home | None = None
 
     def settle(self, home: Home) -> None:
-        """It lives elsewhere from now on."""
+        """Move to a home."""
         self.forget()
         self.home = home
         del self.cells, self.frame, self.log
         self.__class__ = _Away
 
     def leave(self) -> None:
-        """It lives in lists from now on: somebody is going to change it."""
+        """Move back to lists, so that it can be changed."""
         if self.home is not None:
             _ = self.log, self.cells, self.frame
             self.home = None
             self.__class__ = State
 
     def clone(self) -> State:
-        """The same state with an empty log."""
-        copy = _new(State)  # filled here: a search makes more copies than choices
+        """Return a copy with an empty log."""
+        copy = _new(State)  # skips `__init__`: a search makes more copies than choices
         copy.memo = {}
         copy.cells = self.cells[:]
         copy.frame = self.frame
@@ -115,24 +115,24 @@ class State:
         return copy
 
     def forget(self) -> None:
-        """Nothing is remembered any longer: the state has changed."""
+        """Clear the memo, because the state has changed."""
         if self.memo:
             self.memo.clear()
 
     def digest(self) -> str:
-        """A fingerprint of cells and frame: equal states have equal digests, on every machine.
+        """Return a hash of cells and frame: equal states have equal digests on every machine.
 
-        The bytes are those of ``marshal`` in its version 2, which writes values alone: no references, nothing interned.
+        It hashes the output of ``marshal`` version 2, which writes plain values: no references, no interning.
         """
         return blake2b(marshal.dumps((self.cells, self.frame), 2), digest_size=16).hexdigest()
 
     def difference(self, other: State) -> list[int]:
-        """The cells in which two states differ."""
+        """Return the cells in which two states differ."""
         return [i for i, (a, b) in enumerate(zip(self.cells, other.cells, strict=True)) if a != b]
 
 
 class _Fetched:
-    """Attribute of a state that lives elsewhere: fetched from its home when somebody asks for it."""
+    """Descriptor of an attribute that is fetched from the state's home on first access."""
 
     def __init__(self, name: str) -> None:
         self._name, self._slot = name, vars(State)[name]
@@ -153,7 +153,7 @@ class _Fetched:
 
 
 class _Away(State):
-    """State that lives elsewhere. A class of its own, so that a state in lists is read without a detour."""
+    """State that lives in a home. A separate class, so that states in lists are read without indirection."""
 
     __slots__ = ()
 
@@ -169,5 +169,5 @@ class _Away(State):
 
 
 def as_json(value: Value) -> Value:
-    """Tuples as lists."""
+    """Convert tuples to lists."""
     return [as_json(item) for item in value] if isinstance(value, tuple) else value

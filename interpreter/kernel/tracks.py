@@ -1,8 +1,8 @@
 """Tracks: rows of priced spaces, one row for each member of a kind.
 
-In go the counts of tokens that lie on a track; out come prices and room. Tokens leave from the cheapest filled space
-and enter at the dearest free one, so they always fill the dearest positions and a count for each row says everything.
-Where that count is kept, and who pays, is left to others.
+Counts of tokens on a track go in, prices and free spaces come out. Tokens leave from the cheapest filled space and
+enter at the dearest free one, so they always fill the dearest spaces, and one count for each row describes the track.
+Counts are stored, and payments made, elsewhere.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["Track"]
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """For each member of the kind its spaces, each as (price of a token, capacity in tokens).
+    """For each member of the kind, its spaces as (price of a token, capacity in tokens).
 
-    Spaces may be given in any order and are kept from the cheapest to the dearest; the later of two with one price
-    counts as the dearer. ``ValueError`` where a capacity is negative. In all methods ``kind`` is the index of a member,
-    and ``count`` the number of its tokens on the track: ``ValueError`` where it is negative or above the capacity.
+    Spaces may be given in any order and are sorted by price; of two with equal price, the later one counts as dearer.
+    Raises ``ValueError`` if a capacity is negative. In all methods ``kind`` is the index of a member, and ``count`` the
+    number of its tokens on the track; they raise ``ValueError`` if it is negative or above the capacity.
     """
 
     spaces: tuple[tuple[tuple[int, int], ...], ...]
@@ -44,7 +44,7 @@ class Track:
         return len(self._prices[kind])
 
     def capacities(self) -> tuple[int, ...]:
-        """A full track, as a bag."""
+        """Return a full track, as a bag."""
         return tuple(map(len, self._prices))
 
     def room(self, kind: int, count: int) -> int:
@@ -55,7 +55,7 @@ class Track:
         return capacity - count
 
     def prices(self, kind: int) -> tuple[int, ...]:
-        """The price at each position of the row, one position a token, from the cheapest to the dearest."""
+        """Return the price of each token space of the row, cheapest first."""
         return self._prices[kind]
 
     def price(self, kind: int, count: int, number: int) -> int:
@@ -67,15 +67,15 @@ class Track:
         return sums[free + number] - sums[free]
 
     def price_of(self, present: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-        """Return the price of tokens, the cheapest of each kind; both are bags over the kind of the track.
+        """Return the price of tokens, the cheapest of each kind; both arguments are bags over the kind of the track.
 
-        ``ValueError`` where more is wanted than is present, or a bag has another number of members.
+        Raises ``ValueError`` if more is wanted than is present, or a bag has another number of members.
         """
         pairs = zip(range(len(self.spaces)), present, wanted, strict=True)
         return sum(self.price(kind, count, number) for kind, count, number in pairs)
 
     def spaces_filled(self, kind: int, count: int) -> tuple[tuple[int, int, int], ...]:
-        """Each space as (price, tokens on it, capacity), from the cheapest to the dearest."""
+        """Return each space as (price, tokens on it, capacity), cheapest first."""
         free = self.room(kind, count)
         filled = []
         for price, capacity in self.spaces[kind]:

@@ -1,8 +1,8 @@
-"""Kept games: a file of JSON lines with where a game comes from, its choices and fingerprints of its states.
+"""Saved games: JSON lines with the origin of a game, its choices and hashes of its states.
 
-The first line is the header (ruleset, overlays, digest of the ruleset, players, seed, settings, scripted chance). Each
-line after it is a choice: ``by`` the seat, ``do`` the alternative, its values, the ``decision``, and after every tenth
-the ``digest`` of the state that it leads to. The last line of a finished game has its ``places`` and the last digest.
+The first line is the header (ruleset, overlays, digest of the ruleset, players, seed, settings, scripted outcomes).
+Each further line is a choice: ``by`` the seat, ``do`` the alternative, its values, the ``decision``, and every tenth
+time the ``digest`` of the resulting state. The last line of a finished game has its ``places`` and the last digest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _OWN = ("by", "decision", "digest")
 
 
 class Difference(Exception):
-    """A kept game does not go as it went. ``number`` is the choice (from 1) at which it differs; 0: before them all."""
+    """Raised if a replay differs from the saved game. ``number`` is the choice (from 1) at which it differs; 0 means
+    before all choices."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)
@@ -46,7 +47,8 @@ class Difference(Exception):
 
 @dataclass(frozen=True)
 class Kept:
-    """A kept game as read. ``end`` is its last line, where it was finished; ``folder`` is that of its file."""
+    """A saved game as read. ``end`` is its last line if the game was finished; ``folder`` is the folder of its
+    file."""
 
     header: Mapping[str, Value]
     choices: tuple[dict[str, Value], ...]
@@ -55,7 +57,7 @@ class Kept:
 
 
 class Recorder:
-    """Watches a match and writes its lines."""
+    """Watcher that writes the log of a match."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._count = write, 0
@@ -64,16 +66,16 @@ class Recorder:
         self._write(json.dumps(data, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
     def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
-        """Writes the header."""
+        """Write the header."""
         saved = json.loads(game.to_json())
         origin = {key: saved[key] for key in _ORIGIN if key in saved}
         self._line({"log": VERSION, **origin, **({"bots": list(bots)} if bots else {})})
 
     def moment(self, game: Game, word: str) -> None:
-        """Moments follow from the choices."""
+        """Do nothing: moments follow from the choices."""
 
     def asked(self, game: Game, decision: Decision) -> None:
-        """So do decisions."""
+        """Do nothing: decisions follow from the choices."""
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self._count += 1
@@ -81,13 +83,13 @@ class Recorder:
         self._line({**line, "digest": game.digest()} if self._count % EVERY == 0 else line)
 
     def finish(self, game: Game) -> None:
-        """Writes the last line, if the game is over."""
+        """Write the last line if the game is over."""
         if game.result is not None:
             self._line({"places": list(game.result.places), "digest": game.digest()})
 
 
 def keep(game: Game, write: Callable[[str], object]) -> None:
-    """Writes a game that was played without a recorder: its choices are made again beside it."""
+    """Write the log of a game that was played without a recorder, by replaying its choices."""
     recorder = Recorder(write)
     saved = json.loads(game.to_json())
     copy = Game.begin(game.table, saved["seed"], saved.get("chance"))
@@ -102,7 +104,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
 
 
 def read_kept(text: str, folder: Path | None = None) -> Kept:
-    """A kept game: a log, or a save, whose choices are one. ``ValueError`` says which line is not of one."""
+    """Parse a log or a save. Raises ``ValueError`` with the number of an invalid line."""
     lines: list[dict[str, Value]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -112,17 +114,17 @@ def read_kept(text: str, folder: Path | None = None) -> Kept:
         except (ValueError, RecursionError):
             data = None
         if not isinstance(data, dict):
-            raise ValueError(f"line {number} is no line of a kept game")
+            raise ValueError(f"line {number} is not a line of a saved game")
         lines.append(data)
     if len(lines) == 1 and "save" in lines[0] and isinstance(lines[0].get("choices"), list):
         saved = lines[0]
         lines = [{**{key: saved[key] for key in _ORIGIN if key in saved}, "log": VERSION}, *saved["choices"]]
     if not lines or lines[0].get("log") != VERSION or not all(_fits_header(lines[0])):
-        raise ValueError(f"this is no kept game of version {VERSION}")
+        raise ValueError(f"this is not a saved game of version {VERSION}")
     end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data, dict) or not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
-            raise ValueError(f"choice {number} does not say who does what")
+            raise ValueError(f"choice {number} needs `by`, a seat, and `do`, an alternative")
     return Kept(lines[0], tuple(lines[1:]), end, folder)
 
 
@@ -137,24 +139,24 @@ def _fits_header(header: Mapping[str, object]) -> list[bool]:
 
 
 def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
-    """The ruleset of a kept game, or the one that is named instead. What no folder of rulesets has is looked for beside
-    the log too. Raises :class:`RulesetError`."""
+    """Load the ruleset of a saved game, or the one named instead. Files in no ruleset folder are also searched beside
+    the log. Raises :class:`RulesetError`."""
     chosen = name or str(kept.header["ruleset"])
     beside = [kept.folder] if kept.folder is not None else []
     shelf, document, diagnostics = find(chosen, beside=beside)
     if document is None:
         raise RulesetError(diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
-    taken = kept.header.get("overlays", own)
-    refused = [f"-{overlay}" for overlay in own if overlay not in taken]
-    # a game that was kept was allowed when it was played
-    added = [_found(overlay, shelf, beside) for overlay in taken if overlay not in own]
+    recorded = kept.header.get("overlays", own)
+    refused = [f"-{overlay}" for overlay in own if overlay not in recorded]
+    # a saved game was allowed when it was played
+    added = [_located(overlay, shelf, beside) for overlay in recorded if overlay not in own]
     overlays = [*added, *refused, ALLOW_UNDEFINED]
     return load(document.path if shelf.ahead else chosen, overlays)
 
 
-def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
-    """An overlay by its id, or by its path, where it lies in no folder of rulesets but here or beside the log."""
+def _located(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
+    """Return the id of an overlay, or its path if it is in no ruleset folder but here or beside the log."""
     from interpreter.reading.files import nearby
 
     places = nearby(overlay, beside, "overlay") if shelf.find("overlay", overlay) is None else []
@@ -162,7 +164,7 @@ def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
 
 
 def unknown_settings(ruleset: Rules, kept: Kept) -> list[str]:
-    """Settings of a kept game that another ruleset, by which it is played again, does not have."""
+    """Return the settings of a saved game that another ruleset, used to replay it, does not have."""
     if ruleset.id == kept.header["ruleset"] or kept.header["players"] not in ruleset.players:
         return []
     ruleset = ruleset.for_players(kept.header["players"])
@@ -170,7 +172,7 @@ def unknown_settings(ruleset: Rules, kept: Kept) -> list[str]:
 
 
 def play_again(ruleset: Rules, kept: Kept, until: int | None = None) -> Game:
-    """The game after its choices, or the first so many. Raises :class:`Difference` where it goes another way."""
+    """Replay the choices of a saved game, or the first ``until`` of them. Raises :class:`Difference`."""
     header = kept.header
     lacking = unknown_settings(ruleset, kept)
     settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
@@ -190,17 +192,17 @@ def _again(game: Game, number: int, line: dict[str, Value]) -> None:
     if decision is None:
         raise Difference(number, "the game is over before it")
     decision = game.decision_of(line["by"]) or decision
-    asked = line.get("decision", decision.name)
-    if (decision.actor, decision.name) != (line["by"], asked):
+    recorded = line.get("decision", decision.name)
+    if (decision.actor, decision.name) != (line["by"], recorded):
         rule = decision.site.procedure.split("@")[0]
-        now = f"seat {decision.actor} is asked `{decision.name}` (rule `{rule}`)"
-        raise Difference(number, f"{now}; the kept game has `{asked}` of seat {line['by']}")
+        now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
+        raise Difference(number, f"{now}; in the saved game seat {line['by']} decides `{recorded}`")
     try:
         game.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
     except IllegalMove as error:
         raise Difference(number, str(error)) from None
     if "digest" in line and line["digest"] != game.digest():
-        raise Difference(number, f"the state after it is another than it was (`{asked}` of seat {line['by']})")
+        raise Difference(number, f"the state after it differs from the saved game (`{recorded}` of seat {line['by']})")
 
 
 def _check_end(game: Game, kept: Kept) -> None:
@@ -208,9 +210,9 @@ def _check_end(game: Game, kept: Kept) -> None:
         return
     last = len(kept.choices)
     if game.result is None:
-        raise Difference(last, "the kept game ends after it; this one goes on")
+        raise Difference(last, "the saved game ends after it; this one goes on")
     if list(game.result.places) != kept.end["places"]:
         got, want = list(game.result.places), kept.end["places"]
-        raise Difference(last, f"the places are {got}; in the kept game they are {want}")
+        raise Difference(last, f"the places are {got}; in the saved game they are {want}")
     if kept.end.get("digest", game.digest()) != game.digest():
-        raise Difference(last, "the last state is another than it was")
+        raise Difference(last, "the last state differs from the saved game")

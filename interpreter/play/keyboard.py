@@ -1,4 +1,4 @@
-"""A person at a decision: options as numbered lines, and what was typed as a choice."""
+"""Keyboard play: prints options as numbered lines and parses typed choices."""
 
 from __future__ import annotations
 
@@ -38,31 +38,33 @@ MOST_LINES = 20
 MOST_OF_ONE = 8
 MOST_VALUES = 12
 MOST_FORESEEN = 80
-"""So many options of an alternative have a line each where what they do is told beside them."""
+"""Maximum number of options of an alternative that get separate lines with a preview of their effects."""
 
 
 # --- options as lines
 
 
 def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: str = "en") -> list[str]:
-    """The options in words, each with its number. Where the log leaves it to events to tell what was done, an option
-    stands as it is typed, and beside it what the first event will say. Of a long list, options that differ in their
-    last value share a line, which shows how to type one of them."""
+    """Return the options as numbered lines.
+
+    An option is in the words of the log or, if these are left to events, as typed, with the line of the first event
+    beside it. In a long list, options that differ in their last value share a line that shows how to type one.
+    """
     entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language)
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
-        foresight = Foresight(game, decision, language) if _is_told_later(game, decision, site) else None
-        most = MOST_FORESEEN if foresight and not _ends_in_number(site) else MOST_OF_ONE
-        if len(entries) <= MOST_LINES or len(options) <= most:
+        foresight = Foresight(game, decision, language) if _is_described_later(game, decision, site) else None
+        limit = MOST_FORESEEN if foresight and not _ends_in_number(site) else MOST_OF_ONE
+        if len(entries) <= MOST_LINES or len(options) <= limit:
             lines.extend(_single(names, decision, options, foresight))
         else:
             lines.extend(_shared(names, site, options, foresight))
     return lines
 
 
-def _is_told_later(game: Game, decision: Decision, option: OptionSite) -> bool:
-    """Return whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
+def _is_described_later(game: Game, decision: Decision, option: OptionSite) -> bool:
+    """Return whether the log has no words for a choice of this alternative, because later events describe it."""
     phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
     return phrases is not None and not any(phrase.parts for phrase in phrases.values())
 
@@ -74,18 +76,18 @@ def _ends_in_number(option: OptionSite) -> bool:
 def _single(
     names: Spoken, decision: Decision, entries: list[tuple[int, Code]], foresight: Foresight | None
 ) -> Iterator[str]:
-    """A line for each option of one alternative."""
+    """Yield a line for each option of one alternative."""
     option = decision.site.options[entries[0][1][0]]
-    ways = [_as_typed(names, option, values) for _, (_, values) in entries]
-    width = max(map(len, ways))
-    for (number, code), way in zip(entries, ways, strict=True):
+    typed_options = [_as_typed(names, option, values) for _, (_, values) in entries]
+    width = max(map(len, typed_options))
+    for (number, code), typed_option in zip(entries, typed_options, strict=True):
         words = words_of(names.table, decision, code, names.language)
-        then = foresight.first(code) if foresight else ""
-        yield f"{number:>9}  {words or (f'{way:<{width}}  {then}' if then else way)}"
+        preview = foresight.first(code) if foresight else ""
+        yield f"{number:>9}  {words or (f'{typed_option:<{width}}  {preview}' if preview else typed_option)}"
 
 
 def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
-    """An option as one would type it."""
+    """Format an option as the user types it."""
     pairs = zip(option.core.choices, values, strict=True)
     return " ".join([option.name, *(f"{choice.name}={_typed(names, choice.type, value)}" for choice, value in pairs)])
 
@@ -93,7 +95,8 @@ def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
 def _shared(
     names: Names, option: OptionSite, entries: list[tuple[int, Code]], foresight: Foresight | None
 ) -> Iterator[str]:
-    """Lines for many options of one alternative: one for each beginning, or a single one where these are many too."""
+    """Yield lines for many options of one alternative: one for each value of the earlier choices, or a single one if
+    these are many too."""
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry[1][1][:-1])]
     if len(groups) > MOST_VALUES:
         groups = [entries]
@@ -105,21 +108,21 @@ def _shared(
         ]
         numbers = f"{group[0][0]}–{group[-1][0]}" if len(group) > 1 else str(group[0][0])
         ends = dict.fromkeys(foresight.first(code) for _, code in (group[0], group[-1])) if foresight else {}
-        then = "  " + " … ".join(ends) if all(ends) and ends else ""
-        yield f"{numbers:>9}  {' '.join([option.name, *typed])}{then}"
+        preview = "  " + " … ".join(ends) if all(ends) and ends else ""
+        yield f"{numbers:>9}  {' '.join([option.name, *typed])}{preview}"
 
 
 def _values(names: Names, type_: Type, values: Iterable[Value]) -> str:
-    """Values as they are typed; numbers without gaps as a range."""
-    found = list(values)
-    if isinstance(type_, IntType) and len(found) > 2 and found == list(range(found[0], found[-1] + 1)):
-        return f"{found[0]}..{found[-1]}"
-    shown = [_typed(names, type_, value) for value in found[:MOST_VALUES]]
-    return "|".join(shown) + ("|…" if len(found) > MOST_VALUES else "")
+    """Format values as typed; consecutive numbers as a range."""
+    listed = list(values)
+    if isinstance(type_, IntType) and len(listed) > 2 and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"{listed[0]}..{listed[-1]}"
+    shown = [_typed(names, type_, value) for value in listed[:MOST_VALUES]]
+    return "|".join(shown) + ("|…" if len(listed) > MOST_VALUES else "")
 
 
 def _typed(names: Names, type_: Type, value: Value) -> str:
-    """A value as one would type it."""
+    """Format a value as typed."""
     if value is None:
         return "none"
     match type_:
@@ -143,9 +146,9 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
 
 
 def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Json]:
-    """The choice that a line means: an alternative, then its values, by name (``amount=3``) or in order.
+    """Parse a typed line: an alternative, then its values, by name (``amount=3``) or in order.
 
-    ``ValueError`` says what is not understood. Whether the choice is legal is left to the game.
+    Raises ``ValueError`` if the line cannot be parsed. The game checks whether the choice is legal.
     """
     try:
         words = shlex.split(text)
@@ -164,35 +167,35 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
 
 
 def _option(decision: Decision, word: str, names: Names) -> OptionSite:
-    """The alternative of a name, or of the beginning of one."""
+    """Find an alternative by its name or a prefix of it."""
     options = {option.name: option for option in decision.site.options}
-    wanted = word.replace("-", "_").casefold()
-    found = [name for name in options if name.startswith(wanted)]
-    if wanted in options:
-        return options[wanted]
-    if len(found) == 1:
-        return options[found[0]]
-    known = ", ".join(f"`{name}`" for name in (found or options))
-    near = did_you_mean(word, options, names.language)
-    raise ValueError(names.frame("typed.none_of", word=word, known=known, near=near))
+    prefix = word.replace("-", "_").casefold()
+    matches = [name for name in options if name.startswith(prefix)]
+    if prefix in options:
+        return options[prefix]
+    if len(matches) == 1:
+        return options[matches[0]]
+    known = ", ".join(f"`{name}`" for name in (matches or options))
+    hint = did_you_mean(word, options, names.language)
+    raise ValueError(names.frame("typed.none_of", word=word, known=known, near=hint))
 
 
-def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Json], names: Names) -> tuple[str, str]:
-    """The choice that a typed word is for, and its text."""
+def _assigned(word: str, choices: dict[str, Choice], chosen: dict[str, Json], names: Names) -> tuple[str, str]:
+    """Return the choice that a typed word belongs to, and its text."""
     name, equals, value = word.partition("=")
     if equals:
         if name not in choices:
-            near = did_you_mean(name, choices, names.language)
-            raise ValueError(names.frame("typed.takes_no", option=given["do"], name=name, near=near))
+            hint = did_you_mean(name, choices, names.language)
+            raise ValueError(names.frame("typed.takes_no", option=chosen["do"], name=name, near=hint))
         return name, value
-    free = next((name for name in choices if name not in given), None)
+    free = next((name for name in choices if name not in chosen), None)
     if free is None:
-        raise ValueError(names.frame("typed.one_more", option=given["do"], values=len(choices), word=word))
+        raise ValueError(names.frame("typed.one_more", option=chosen["do"], values=len(choices), word=word))
     return free, word
 
 
 def _public(names: Names, text: str, type_: Type) -> Value:
-    """Typed text as a public value; what does not fit stays text, which the game refuses with its reason."""
+    """Convert typed text to a public value. Invalid text stays text, which the game refuses with a reason."""
     text = text.strip()
     if type_.optional and text == "none":
         return None
@@ -219,29 +222,29 @@ def _public(names: Names, text: str, type_: Type) -> Value:
 
 
 def _bag(names: Names, text: str, type_: BagType) -> Json:
-    """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
-    found: dict[str, int] = {}
+    """Parse a bag: ``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
+    counts: dict[str, int] = {}
     words = text.replace(",", " ").replace(":", " : ").split()
     while words and words not in (["nothing"], [names.word("nothing")]):
         pair = [word for word in words[:3] if word != ":"][:2] if ":" in words[:3] else words[:2]
         words = words[3:] if ":" in words[:3] else words[2:]
         number = next((word for word in pair if word.isdigit()), "1")
         name = next((word for word in pair if not word.isdigit()), number)
-        found[_member(names, name, type_.name)] = int(number)
-    return found
+        counts[_member(names, name, type_.name)] = int(number)
+    return counts
 
 
 def _member(names: Names, text: str, kind: str) -> str:
-    """The member of a kind, by its name or by what it is called in the language."""
+    """Find a member of a kind by its name or its translation."""
     members = names.members(kind)
-    called = {names.text(place, KindType(kind)).casefold(): member for place, member in enumerate(members)}
-    return called.get(text.casefold()) or _named(text, members)
+    by_text = {names.text(place, KindType(kind)).casefold(): member for place, member in enumerate(members)}
+    return by_text.get(text.casefold()) or _named(text, members)
 
 
 def _named(text: str, known: Sequence[str]) -> str:
-    """The known name that differs at most in capitals, and in blanks for `_`."""
+    """Find a known name, ignoring case and treating blanks as `_`."""
     if text in known:
         return text
     plain = text.casefold().replace("_", " ")
-    found = [name for name in known if name.casefold().replace("_", " ") == plain]
-    return found[0] if len(found) == 1 else text
+    matches = [name for name in known if name.casefold().replace("_", " ") == plain]
+    return matches[0] if len(matches) == 1 else text

@@ -1,4 +1,4 @@
-"""One game with a bot on each seat. Whoever watches hears of each moment and each choice as it happens."""
+"""Matches: one game with a bot on each seat, and watchers that are notified of each moment and choice."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from interpreter.language.types import SEAT
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 
 MAXIMUM_DECISIONS = 100_000
-"""A game with more decisions is taken for one that never ends."""
+"""A game with more decisions is considered endless."""
 
 
 class Watcher(Protocol):
-    """Someone who looks on. What it is given may be read, not changed."""
+    """Observer of a match. It may read its arguments but not change them."""
 
     def moment(self, game: Game, word: str) -> None:
-        """A round, phase, turn or the game begins or ends; the game stands as it is then, and may be between two
-        decisions."""
+        """Called when the game, a round, phase or turn begins or ends, possibly between two decisions."""
         ...
 
     def asked(self, game: Game, decision: Decision) -> None:
-        """A bot is going to decide."""
+        """Called before a bot decides."""
         ...
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
-        """A choice was made; the game stands at the next decision."""
+        """Called after a choice, when the game is at the next decision."""
         ...
 
 
 def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Rules) -> Bot:
-    """The bot that decides. A seat that the rules play decides nothing: :class:`RuleFailure` where it should."""
+    """Return the bot that decides. Raises :class:`RuleFailure` for a seat that the rules play, which must not
+    decide."""
     if decision.actor < len(bots):
         return bots[decision.actor]
-    who = ruleset.names.text(decision.actor, SEAT)
-    raise RuleFailure(f"`{decision.name}` is asked of {who}, whom nobody plays", decision.site.ask.span)
+    seat = ruleset.names.text(decision.actor, SEAT)
+    raise RuleFailure(f"`{decision.name}` asks {seat}, whom nobody plays", decision.site.ask.span)
 
 
 def streams_for(seed: int, seats: int) -> list[Stream]:
-    """For each seat its own random numbers."""
+    """Return a random stream for each seat."""
     return [Stream(seed, f"seat {seat}") for seat in range(seats)]
 
 
 class Match:
-    """A game being played by bots. Making it sets the table and goes to the first decision, or goes on with ``game``.
+    """A game played by bots. The constructor sets up the game and runs it to its first decision, or continues ``game``.
 
-    ``ValueError`` for players or settings that the ruleset does not allow.
+    Raises ``ValueError`` for players or settings that the ruleset does not allow.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class Match:
             self.game.start()
 
     def _moment(self, state: State, word: str) -> None:
-        """Tells of a moment of this game; those of its copies, which bots may play on, are not heard of."""
+        """Notify watchers of a moment of this game. Moments in copies, on which bots may play, are not reported."""
         for watcher in self.watchers:
             watcher.moment(self.game, word)
 
     def step(self) -> bool:
-        """One decision; false where the game is over."""
+        """Play one decision; return False if the game is over."""
         decision = self.game.decision
         if decision is None:
             return False
@@ -104,23 +104,23 @@ class Match:
         return True
 
     def take(self, option: Option | Mapping[str, object]) -> None:
-        """Makes a choice. Raises as :meth:`Game.apply` does."""
+        """Make a choice. Raises as :meth:`Game.apply` does."""
         decision = self.game.decision
         self.game.apply(option)
         if self.watchers and decision is not None:
-            made = option if isinstance(option, Option) else _as_option(self.game)
+            chosen = option if isinstance(option, Option) else _as_option(self.game)
             for watcher in self.watchers:
-                watcher.chosen(self.game, decision, made)
+                watcher.chosen(self.game, decision, chosen)
 
     def play(self) -> Result | None:
-        """To the end of the game, and who won it."""
+        """Play to the end and return the result."""
         while self.step():
             pass
         return self.game.result
 
 
 def _as_option(game: Game) -> Option:
-    """The choice that was made last."""
+    """Return the last choice."""
     option = game.last_choice
     assert option is not None
     return option

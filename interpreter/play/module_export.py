@@ -1,6 +1,6 @@
-"""A ruleset as a WebAssembly module that stands alone, and its manifest: what lies where, and what it is called.
+"""Standalone WebAssembly modules: a ruleset as a module, and a manifest of its memory layout and names.
 
-The interface is described in ``docs/wasm.md``.
+``docs/wasm.md`` describes the interface.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from interpreter.play.table_module import module_builder
 __all__ = ["Standalone", "standalone"]
 
 FORMAT = 1
-"""The version of the manifest and of the interface."""
+"""Version of the manifest and the interface."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standalone:
-    """The text of a module, its manifest, which JSON can say, and what built it."""
+    """The text of a module, its manifest as JSON data, and its builder."""
 
     text: str
     manifest: dict[str, Value]
@@ -41,25 +41,25 @@ class Standalone:
 
 
 def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], policies: Sequence[str]) -> Standalone:
-    """The module of a ruleset for so many people and these settings, with some policies as its bots."""
+    """Build the module of a ruleset for a number of players and settings, with policies as its bots."""
     table = ruleset.table(people, dict(settings))
     builder, bots = module_builder(ruleset, table, policies)
-    first = Codec(builder).encode(table.first, 0)
+    initial = Codec(builder).encode(table.first, 0)
     builder.finish()
     asks = builder.decisions.asks
     by_chance: list[list[str]] = []
     for bot in bots:
-        unable = [index for index, function in bot.items() if function in builder.left_out]
-        bot.update({index: builder.policies.random(index) for index in unable})
-        by_chance.append(sorted({asks[index][1].ask.name for index in unable}))
+        unsupported = [index for index, function in bot.items() if function in builder.left_out]
+        bot.update({index: builder.policies.random(index) for index in unsupported})
+        by_chance.append(sorted({asks[index][1].ask.name for index in unsupported}))
     streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
-    module = standalone_module(builder, first, bots, streams)
-    named: list[dict[str, Json]] = [
-        {"name": name, "number": number, "by_chance": unable}
-        for number, (name, unable) in enumerate(zip(policies, by_chance, strict=True))
+    module = standalone_module(builder, initial, bots, streams)
+    described_policies: list[dict[str, Json]] = [
+        {"name": name, "number": number, "by_chance": unsupported}
+        for number, (name, unsupported) in enumerate(zip(policies, by_chance, strict=True))
     ]
-    described = _Manifest(ruleset, table, builder, module)
-    return Standalone(module.text, described.whole(people, settings, named, streams), builder)
+    manifest = _Manifest(ruleset, table, builder, module)
+    return Standalone(module.text, manifest.whole(people, settings, described_policies, streams), builder)
 
 
 class _Manifest:
@@ -116,7 +116,7 @@ class _Manifest:
         return self.names.public(value, self.model.settings[name].type)
 
     def _names(self) -> dict[str, Json]:
-        """Return the meanings of the numbers of each form."""
+        """Return the names of all numbered values, by form."""
         model = self.model
         graph = model.graph
         links = range(2 * len(graph.links)) if graph else range(0)
@@ -150,21 +150,21 @@ class _Manifest:
     # --- shapes
 
     def _shape(self, type_: Type) -> dict[str, Json]:
-        """A type, as its values lie in memory."""
+        """Describe the memory layout of a type."""
         shapes = self.shapes
-        found: dict[str, Json] = {"form": type_.word, "words": shapes.words(type_)}
+        shape: dict[str, Json] = {"form": type_.word, "words": shapes.words(type_)}
         if name := name_of(type_):
-            found["name"] = name
+            shape["name"] = name
         if type_.optional:
-            found["optional"] = True
+            shape["optional"] = True
         if shapes.is_listed(type_):
-            found["most"] = shapes.capacity(type_)
-            found["of"] = self._shape(shapes.item(type_))
+            shape["most"] = shapes.capacity(type_)
+            shape["of"] = self._shape(shapes.item(type_))
         elif isinstance(type_, RecordType | RoomType):
             names = ["kinds", "capacity"] if isinstance(type_, RoomType) else list(self.model.records[type_.name])
             pairs = zip(names, shapes.fields(type_), strict=True)
-            found["fields"] = [{"field": name, **self._shape(field)} for name, field in pairs]
-        return found
+            shape["fields"] = [{"field": name, **self._shape(field)} for name, field in pairs]
+        return shape
 
     def _cells(self, name: str, group: CellGroup) -> dict[str, Json]:
         declared = self.model.groups.get(name)
@@ -203,7 +203,7 @@ class _Manifest:
 
 
 def _said(phrases: Mapping[str, Phrase]) -> dict[str, str]:
-    """Templates by language, with what is filled in as the rules write it: `{price}`."""
+    """Return templates by language, with placeholders as the rules write them: `{price}`."""
     return {
         language: "".join(
             part if isinstance(part, str) else f"{{{' '.join(part.span.text.split())}}}" for part in phrase.parts

@@ -1,4 +1,4 @@
-"""Telling a game: the lines of its log and its boards, in the order in which they are to be read."""
+"""Narration of a game: log lines and boards in reading order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ __all__ = ["Narrator", "without_actor", "words_of"]
 
 
 class Narrator:
-    """Watches a match and tells each line once, and each board at its moment. ``player`` is whose eyes it has. With
-    ``prompts`` it also tells what each decision asks, where the ruleset has words for it."""
+    """Watcher that passes on each log line once, and each board at its moment.
+
+    ``player`` is the seat whose view it narrates. With ``prompts`` it adds the prompt of each decision that has one.
+    """
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class Narrator:
                 self.tell(board_of(game.table, game.state, board, self.language, self.player))
 
     def boards(self, game: Game) -> None:
-        """All boards as they are now, for who comes in the middle of a game."""
+        """Narrate all boards as they are now, for readers who join a running game."""
         for board in game.ruleset.model.boards:
             if board.when != "end of game" and is_shown(game.table, game.state, board, self.player):
                 self.tell(board_of(game.table, game.state, board, self.language, self.player))
@@ -54,17 +56,17 @@ class Narrator:
         self.lines(game)
 
     def lines(self, game: Game) -> None:
-        """Tells what has not been told. Sealed choices are told again when they are revealed: reading starts anew at
-        the first of them until then."""
-        found = list(lines_since(game.table, game.state, self._start, self.player, self.language))
-        for line in found[self._told :]:
+        """Narrate new lines. Revealed choices are narrated again, so reading starts at the first sealed choice until
+        then."""
+        lines = list(lines_since(game.table, game.state, self._start, self.player, self.language))
+        for line in lines[self._told :]:
             self.tell(line)
-        self._told = len(found)
+        self._told = len(lines)
         if not _sealed(game.state.log[self._start :]):
             self.forget(game)
 
     def forget(self, game: Game) -> None:
-        """Skip the events so far: they were told, or have been taken back."""
+        """Skip the events so far, because they were narrated or undone."""
         self._start, self._told = len(game.state.log), 0
 
 
@@ -81,12 +83,12 @@ def _sealed(log: list[Record]) -> bool:
 
 
 def without_actor(names: Spoken, actor: int, text: str) -> str:
-    """A line of the log that begins with who does something, without that."""
+    """Remove the actor from the start of a log line."""
     return text.removeprefix(names.text(actor, SEAT)).strip()
 
 
 def words_of(table: Table, decision: Decision, code: Code, language: str = "en") -> str:
-    """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
+    """Return an option in the words of its log line, without the actor; empty if the ruleset has none."""
     site, state = decision.site, decision.state
     names = Spoken(table, state, language)
     option = site.ask.options[code[0]]

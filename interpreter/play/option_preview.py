@@ -20,11 +20,11 @@ __all__ = ["Foresight"]
 
 
 WORLDS = 3
-"""In so many worlds that look alike to the player, a payment from or to hidden money must be told in the same words."""
+"""Number of worlds in which a payment from or to hidden money must produce the same line."""
 
 
 class Foresight:
-    """The eyes of the player who decides, at one decision. ``language`` is that of the log."""
+    """Preview of the options of one decision, for the player who decides; ``language`` is that of the log."""
 
     def __init__(self, game: Game, decision: Decision, language: str = "en") -> None:
         self.game, self.decision, self.language = game, decision, language
@@ -32,13 +32,15 @@ class Foresight:
         base = constants.layout.base["chance"]
         hidden = set(hidden_from(game, decision.actor))
         self._cards = {*hidden & constants.effects.zones.keys(), *range(base, base + len(constants.chance_names))}
-        """What turns up from here, nobody knows."""
+        """Cells whose content nobody can predict."""
         self._amounts = hidden - self._cards
 
     def first(self, code: Code) -> str:
-        """Return the line of the first event after a choice, without the actor. Nothing where chance, cards that the
-        player may not see, or the end of a turn come before it, where it depends on hidden amounts, or where it cannot
-        be told."""
+        """Return the line of the first event after a choice, without the actor.
+
+        It is empty if chance, hidden cards or the end of a turn come before the event, if it depends on hidden amounts,
+        or if the choice fails.
+        """
         choice = self.decision.option(code)
         line, touched = self._tried(self.game, choice)
         if line is None:
@@ -51,7 +53,7 @@ class Foresight:
 
     @cached_property
     def _worlds(self) -> list[Game]:
-        """Games with other hidden amounts; none where they cannot be dealt."""
+        """Games with other hidden amounts; empty if they cannot be dealt."""
         stream = Stream(0, "foresight")
         try:
             worlds = Worlds(self.game, self.decision.actor, replay=False)
@@ -60,21 +62,22 @@ class Foresight:
             return []
 
     def _tried(self, game: Game, choice: Option) -> tuple[str | None, bool]:
-        """The line of the first event, if the player knows all before it, and whether hidden amounts change before."""
+        """Return the line of the first event if everything before it is known to the player, and whether hidden
+        amounts changed before it."""
         tried = game.clone()
         try:
             tried.apply(choice.as_dict())
         except (IllegalMove, RuleFailure):
             return None, False
         touched = False
-        for at, record in enumerate(tried.state.log):
+        for number, record in enumerate(tried.state.log):
             match read(record):
                 case Event():
-                    line = next(lines_since(tried.table, tried.state, at, self.decision.actor, self.language))
+                    line = next(lines_since(tried.table, tried.state, number, self.decision.actor, self.language))
                     return line.text, touched
                 case Mark():
                     break
-                case Choice() if at:
+                case Choice() if number:
                     break
             cells = {cell for cell, _ in changes(record)}
             if not cells.isdisjoint(self._cards):

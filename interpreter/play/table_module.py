@@ -1,4 +1,4 @@
-"""The functions of a module for one table: the rules of a ruleset with its players and settings, and its bots."""
+"""Functions of a module for one table: the rules with its players and settings, and the bots."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
             continue
         policy = policies[bot]
         machine.learn(policy)
-        found = {}
+        functions = {}
         for index, (_, end) in builder.decisions.asks.items():
             peeks = peeks_of(ruleset.model, policy, end.ask.name)
-            found[index] = builder.policies.choosing(policy, index, "", None if peeks.always else peeks.groups)
-        choosing.append(found)
+            functions[index] = builder.policies.choosing(policy, index, "", None if peeks.always else peeks.groups)
+        choosing.append(functions)
     return builder, choosing
 
 
 def module_forms(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, dict[str, Functions]]:
-    """All functions of the rules and of every policy: as they are built, and as each pass leaves them, by its name."""
+    """Return the functions of the rules and all policies, as built and after each pass, by name."""
     builder, bots = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
     _, _, context = built(builder, bots)
     return builder, dict(stages(dict(builder.functions), context))
 
 
 def rule_of(purpose: str) -> str:
-    """The rule, as authors name it, that a function is for: nothing where it is for a type or for no rule."""
-    found = re.search(r"(\w+)[!@]", purpose)
-    return found[1] if found else ""
+    """Return the rule that a function implements; empty for functions of types and other helpers."""
+    match = re.search(r"(\w+)[!@]", purpose)
+    return match[1] if match else ""

@@ -21,7 +21,7 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import Line, asked, numbered_lines
+from interpreter.engine.views import Line, numbered_lines, pending
 from interpreter.explain.legality import conditions_of
 
 __all__ = ["METHODS", "PROTOCOL", "Engine", "serve"]
@@ -158,7 +158,7 @@ class Engine:
 
     def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Json]:
         status: dict[str, Json] = {"game": number, "over": game.is_over}
-        question = asked(game.table, game.state, player)
+        question = pending(game.table, game.state, player)
         for name in ("decision", "actor", "actors", "context"):
             status[name] = question[name]
         status["choices"] = len(game.choices)

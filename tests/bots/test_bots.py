@@ -126,7 +126,7 @@ def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None
         ("weighed:black_worth=much", "`black_worth`: got `much`, want a whole number"),
         ("weighed:black_worth=12345678", "`black_worth`: got `12345678`, want a whole number of 7 digits at most"),
         ("eager:black_worth=3", "`eager` has no weight `black_worth`; it has none"),
-        ("random:black_worth=3", "`random` takes nothing, got `random:black_worth=3`"),
+        ("random:black_worth=3", "`random` takes no arguments, got `random:black_worth=3`"),
     ],
 )
 def test_weights_that_cannot_be_given(pebbles: Ruleset, spec: str, message: str) -> None:

@@ -100,7 +100,7 @@ def test_a_file_that_is_no_kept_game(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("a shopping list", encoding="utf-8")
     result = run("replay", str(path))
-    assert (result.exit_code, "line 1 is no line of a kept game" in result.stderr) == (2, True)
+    assert (result.exit_code, "line 1 is not a line of a saved game" in result.stderr) == (2, True)
     assert run("replay", str(tmp_path / "nowhere")).exit_code == 2
 
 

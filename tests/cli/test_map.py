@@ -54,7 +54,7 @@ def test_without_resvg_a_png_is_refused_with_a_remedy(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["goofspiel"], 1, "Error: `goofspiel` has no graph that could be drawn"),
+        (["goofspiel"], 1, "Error: `goofspiel` has no graph to draw"),
         (["goofspiel", "--stats"], 1, "Error: `goofspiel` has no graph"),
         (["germny-2018"], 1, "did you mean `germany-2018`?"),
         ([ISLES, "isles.pdf"], 2, "got `isles.pdf`, want a file that ends in .svg or .png"),

@@ -137,7 +137,7 @@ def test_an_id_that_is_nowhere_is_told_with_what_was_tried(run: Run, folder: Pat
     assert "E031 unknown ruleset `germany`; did you mean `germany-2004`, `germany-2018` or `bsw-germany`?" in said
     assert "looked for `*/germany.yaml` in the folders of rulesets (" in said
     assert "shipped) and in the current folder" in said
-    assert "`regelwerk list` tells all rulesets; REGELWERK_PATH" in said
+    assert "`regelwerk list` lists all rulesets; set REGELWERK_PATH" in said
 
 
 def test_nothing_is_written_over(run: Run, folder: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_graph_without_a_picture_or_points_is_drawn_all_the_same() -> None:
 
 
 def test_who_has_no_graph_cannot_be_drawn() -> None:
-    with pytest.raises(ValueError, match="`goofspiel` has no graph that could be drawn"):
+    with pytest.raises(ValueError, match="`goofspiel` has no graph to draw"):
         picture_of(unplayed(interpreter.load("goofspiel")))
 
 

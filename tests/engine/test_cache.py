@@ -301,7 +301,7 @@ def test_another_interpreter_asks_anew(
     kept: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def ask() -> int:
-        cache._asker.cache_clear()
+        cache._interpreter_key.cache_clear()
         load("goofspiel")
         return len(loads)
 

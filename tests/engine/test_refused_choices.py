@@ -139,7 +139,7 @@ def test_what_is_no_choice_at_all_is_told(choice: Any) -> None:
         ({"chance": {"turn_order": 0}}, ValueError, "`turn_order`: got 0, want a list with what comes up"),
         ({"chance": {"deck": [["x"]]}}, ValueError, "`deck`: got 'x', want a card"),
         ({"chance": {"deck": [[3]]}}, interpreter.RuleFailure, "`deck`, use 1: 3 is not among the 29 items"),
-        ({"chance": {"deck": [[20, 20]]}}, interpreter.RuleFailure, "20 is named more often than it is there"),
+        ({"chance": {"deck": [[20, 20]]}}, interpreter.RuleFailure, "20 is named more often than it occurs"),
     ],
 )
 def test_what_no_game_begins_with_is_told(arguments: dict[str, Any], error: type[Exception], told: str) -> None:

@@ -340,7 +340,7 @@ def test_a_hostile_save_is_refused(path: tuple[Any, ...], what: Any) -> None:
 def test_a_save_that_is_cut_off_is_refused() -> None:
     text = saves("goofspiel", 3)[2]
     for length in range(0, len(text), max(1, len(text) // 150)):
-        with pytest.raises(ValueError, match="this is no saved game"):
+        with pytest.raises(ValueError, match="this is not a saved game"):
             ruleset("goofspiel").load_game(text[:length])
 
 
@@ -348,7 +348,7 @@ def test_a_state_that_was_changed_is_named() -> None:
     saved = json.loads(saves("goofspiel", 3)[2])
     base = ruleset("goofspiel").load_game(json.dumps(saved)).machine.constants.layout.base
     saved["state"]["cells"][base["won"] + 1] = [0]
-    with pytest.raises(ValueError, match="this save is damaged: `won` of player 2 is not what the choices lead to"):
+    with pytest.raises(ValueError, match="this save is damaged: `won` of player 2 differs from the replayed game"):
         ruleset("goofspiel").load_game(json.dumps(saved))
 
 

@@ -125,7 +125,7 @@ def test_the_rest_comes_from_the_next_source() -> None:
     ("outcome", "message"),
     [
         ([0, 7], "`deck`, use 1: 7 is not among the 3 items"),
-        ([0, 1, 0], "`deck`, use 1: 0 is named more often than it is there"),
+        ([0, 1, 0], "`deck`, use 1: 0 is named more often than it occurs"),
         (2, "`deck`, use 1: got 2, want a sequence of items"),
         ("012", "`deck`, use 1: got '012', want a sequence of items"),
         ([[0]], r"`deck`, use 1: \[0\] is not among the 3 items"),

@@ -17,7 +17,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.observation import shown
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike
-from interpreter.engine.views import asked
+from interpreter.engine.views import pending
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.testing.soundness import Examiner, drawing, some_option
@@ -256,7 +256,7 @@ def test_games_that_look_alike_show_the_same(ruleset: str, overlays: tuple[str, 
                 seen = look_alike(game.table, game.state, ahead.state, each)
                 assert (
                     not seen
-                    or {**shown(game, each)["view"], **asked(ahead.table, ahead.state, each)}
+                    or {**shown(game, each)["view"], **pending(ahead.table, ahead.state, each)}
                     == shown(ahead, each)["view"]
                 )
                 apart += not seen

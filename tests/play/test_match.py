@@ -126,9 +126,9 @@ def _edited(text: str, place: int, /, **changes: object) -> str:
     ("number", "changes", "message"),
     [
         (2, {"number": 9}, "`pull` is refused"),
-        (3, {"by": 7}, "of seat 7"),
-        (4, {"decision": "drew"}, "the kept game has `drew`"),
-        (10, {"digest": "0"}, "the state after it is another than it was"),
+        (3, {"by": 7}, "seat 7 decides"),
+        (4, {"decision": "drew"}, "in the saved game seat 0 decides `drew`"),
+        (10, {"digest": "0"}, "the state after it differs from the saved game"),
     ],
 )
 def test_a_difference_is_found_where_it_is(
@@ -145,7 +145,7 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
     last = len(text.splitlines()) - 1
     with pytest.raises(Difference, match="the places are"):
         play_again(pebbles, read_kept(_edited(text, last, places=[2, 2])))
-    with pytest.raises(Difference, match="the last state is another"):
+    with pytest.raises(Difference, match="the last state differs from the saved game"):
         play_again(pebbles, read_kept(_edited(text, last, digest="0")))
     shorter = "\n".join(line for place, line in enumerate(text.splitlines()) if place != last - 1)
     with pytest.raises(Difference, match="ends after it; this one goes on"):
@@ -154,13 +154,13 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"log": 1}', '{"log": 99, "ruleset": "x"}'])
 def test_other_files_are_no_kept_games(text: str) -> None:
-    with pytest.raises(ValueError, match="kept game"):
+    with pytest.raises(ValueError, match="saved game"):
         read_kept(text)
 
 
 def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:
     ruleset = load("usa-2018", ("robots", "start-cities", ALLOW_UNDEFINED))
-    with pytest.raises(RuleFailure, match="`mark_start` is asked of player 3, whom nobody plays"):
+    with pytest.raises(RuleFailure, match="`mark_start` asks player 3, whom nobody plays"):
         Match(ruleset, bots_of("random", ruleset, 2)).play()
 
 

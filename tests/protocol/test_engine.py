@@ -111,7 +111,7 @@ def test_errors_are_values(engine: Engine) -> None:
         ("view", {"game": game, "player": 7}, "player: got 7, want 0 to 1"),
         ("load", {"save": "no"}, ""),
         ("hint", {"game": game, "bot": "nobody"}, "unknown bot `nobody`"),
-        ("hint", {"game": game, "bot": "cmd:rm -rf x"}, "can be named on the command line alone"),
+        ("hint", {"game": game, "bot": "cmd:rm -rf x"}, "are allowed on the command line only"),
         ("nothing", {}, "unknown method `nothing`"),
     ]
     for method, params, message in bad:
