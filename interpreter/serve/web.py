@@ -58,7 +58,7 @@ _CSP = (
 )
 HEADERS = {
     "content-security-policy": _CSP,
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with "no-referrer" browsers send `Origin: null` with forms
     "x-content-type-options": "nosniff",
     "x-frame-options": "SAMEORIGIN",
     "cross-origin-opener-policy": "same-origin",

@@ -10,6 +10,8 @@ import pytest
 from matplotlib import image
 
 from interpreter.bots.registry import bots_of
+from interpreter.engine.ruleset import load
+from interpreter.play.game_records import keep
 from interpreter.play.match import streams_for
 from interpreter.serve.live import Live
 from tests.serve.screenshot import PLACE, screenshot
@@ -421,6 +423,33 @@ def test_no_serious_findings_of_axe(chromium: Any, served: Served, scheme: str, 
     page.goto(f"{served.base}/new/bsw-germany")
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_a_table_is_set_up_in_the_lobby(chromium: Any, served: Served, tmp_path: Path) -> None:
+    """By the forms themselves: a browser says where each of them was sent from."""
+    page = chromium.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page.set_default_timeout(10_000)
+    page.goto(served.base)
+    page.get_by_role("link", name="Goofspiel").click()
+    page.get_by_label("Players").select_option("2")
+    page.get_by_label("Seat 1").select_option("person")
+    page.get_by_label("Name").first.fill("Ann")
+    page.get_by_role("button", name="Set up the table").click()
+    assert "Ann" in page.locator(".links").inner_text()
+    page.get_by_label("Played by").nth(1).select_option("person")
+    page.get_by_role("button", name="Change").nth(1).click()
+    links = page.locator(".links a.link")
+    links.nth(2).wait_for()
+    links.first.click()
+    page.locator("#panel-players").wait_for()
+    log = tmp_path / "game.jsonl"
+    with log.open("w", encoding="utf-8") as file:
+        keep(load("goofspiel").new_game(2, 1), file.write)
+    page.goto(served.base)
+    page.get_by_label("A log of").set_input_files(log)
+    page.get_by_role("button", name="Open as a table").click()
+    page.locator(".links").wait_for()
     page.context.close()
 
 

@@ -155,7 +155,7 @@ def test_nobody_at_a_browser_can_name_a_program(served: Served) -> None:
     body = {"players": "2", "seat0": "bot", "bot0": "cmd:true", "seat1": "bot", "bot1": "random"}
     answer = httpx.post(f"{served.base}/new/goofspiel", data=body, headers={"Origin": served.base})
     assert answer.status_code == 409
-    assert "on the command line alone" in answer.text
+    assert "on the command line only" in answer.text
 
 
 # --- taking back
@@ -232,7 +232,7 @@ def test_pages_let_no_script_of_others_in_and_no_token_out(served: Served) -> No
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert answer.headers["cache-control"] == "no-store"
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=", answer.text)
     token = links[0].rsplit("/", 1)[1]
