@@ -25,11 +25,22 @@ from interpreter.reading.compose import ALLOW_UNDEFINED, words
 if TYPE_CHECKING:
     from interpreter.reading.files import Shelf
 
-__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of", "unknown_settings"]
+__all__ = [
+    "ORIGIN",
+    "Difference",
+    "Kept",
+    "Recorder",
+    "keep",
+    "play_again",
+    "read_kept",
+    "ruleset_of",
+    "unknown_settings",
+]
 
 VERSION = 1
 EVERY = 10
-_ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
+ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
+"""Keys of the header of a saved game that say how it began."""
 _OWN = ("by", "decision", "digest")
 
 
@@ -68,7 +79,7 @@ class Recorder:
     def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
         """Write the header."""
         saved = json.loads(game.to_json())
-        origin = {key: saved[key] for key in _ORIGIN if key in saved}
+        origin = {key: saved[key] for key in ORIGIN if key in saved}
         self._line({"log": VERSION, **origin, **({"bots": list(bots)} if bots else {})})
 
     def moment(self, game: Game, word: str) -> None:
@@ -118,24 +129,30 @@ def read_kept(text: str, folder: Path | None = None) -> Kept:
         lines.append(data)
     if len(lines) == 1 and "save" in lines[0] and isinstance(lines[0].get("choices"), list):
         saved = lines[0]
-        lines = [{**{key: saved[key] for key in _ORIGIN if key in saved}, "log": VERSION}, *saved["choices"]]
-    if not lines or lines[0].get("log") != VERSION or not all(_fits_header(lines[0])):
+        lines = [{**{key: saved[key] for key in ORIGIN if key in saved}, "log": VERSION}, *saved["choices"]]
+    if not lines or lines[0].get("log") != VERSION or not _fits_header(lines[0]):
         raise ValueError(f"this is not a saved game of version {VERSION}")
+    for number, data in enumerate(lines[1:], 1):
+        if not isinstance(data, dict):
+            raise ValueError(f"choice {number} is no object")
     end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
     for number, data in enumerate(lines[1:], 1):
-        if not isinstance(data, dict) or not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
+        if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} needs `by`, a seat, and `do`, an alternative")
     return Kept(lines[0], tuple(lines[1:]), end, folder)
 
 
-def _fits_header(header: Mapping[str, object]) -> list[bool]:
-    return [
-        isinstance(header.get("ruleset"), str),
-        isinstance(header.get("overlays", []), list),
-        isinstance(header.get("players"), int),
-        isinstance(header.get("seed"), int),
-        isinstance(header.get("settings", {}), dict),
-    ]
+def _fits_header(header: Mapping[str, object]) -> bool:
+    overlays = header.get("overlays", [])
+    return (
+        isinstance(header.get("ruleset"), str)
+        and isinstance(overlays, list)
+        and all(isinstance(overlay, str) for overlay in overlays)
+        and isinstance(header.get("players"), int)
+        and isinstance(header.get("seed"), int)
+        and isinstance(header.get("settings", {}), dict)
+        and isinstance(header.get("chance", {}), dict)
+    )
 
 
 def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:

@@ -84,7 +84,10 @@ class _Params:
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=True, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=True, default=str)
+    except RecursionError:
+        return "a deep value"
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
@@ -365,6 +368,9 @@ def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = 
     while not engine.is_over and (line := requests.readline(MOST_CHARACTERS + 2)):
         if not line.strip():
             continue
+        rest = line
+        while len(rest) > MOST_CHARACTERS and not rest.endswith("\n"):  # the rest of a line is no request of its own
+            rest = requests.readline(MOST_CHARACTERS + 2)
         answer = engine.answer(line)
         if answer is not None:
             answers.write(answer + "\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from typing import Any, TypeVar
 
 from interpreter.bots.player import Bot
@@ -28,11 +28,22 @@ _pools: dict[str, ProcessPoolExecutor] = {}
 
 async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking") -> T:
     """Call a function in the worker process of a pool and return its result."""
+    loop = asyncio.get_running_loop()
+    worker = _worker(pool)
+    try:
+        return await loop.run_in_executor(worker, function, *values)
+    except BrokenExecutor:  # the process has died: the next one may live
+        if _pools.get(pool) is worker:
+            del _pools[pool]
+        return await loop.run_in_executor(_worker(pool), function, *values)
+
+
+def _worker(pool: str) -> ProcessPoolExecutor:
     if pool not in _pools:
         from multiprocessing import get_context
 
         _pools[pool] = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-    return await asyncio.get_running_loop().run_in_executor(_pools[pool], function, *values)
+    return _pools[pool]
 
 
 def close_apart() -> None:

@@ -20,12 +20,13 @@ from typing import Any
 
 __all__ = ["Kept", "SeatRow", "Store", "StoreError"]
 
-VERSION = 1
+VERSION = 2
 _SCHEMA = """
 create table if not exists about (version integer not null);
 create table if not exists tables (
     id text primary key, header text not null, title text not null, host text not null unique,
-    watch text not null unique, open integer not null, created real not null, changed real not null
+    watch text not null unique, open integer not null, created real not null, changed real not null,
+    audience text not null default 'shared'
 );
 create table if not exists seats (
     game text not null references tables (id) on delete cascade, seat integer not null, token text not null unique,
@@ -35,6 +36,11 @@ create table if not exists choices (
     game text not null references tables (id) on delete cascade, number integer not null, line text not null,
     primary key (game, number)
 ) without rowid;
+"""
+_FROM_1 = """
+alter table tables add column audience text not null default 'shared';
+update tables set audience = 'alone' where (select count(*) from seats where game = id and kind <> 'bot') <= 1;
+update about set version = 2;
 """
 Write = Callable[[sqlite3.Connection], object]
 
@@ -66,6 +72,9 @@ class Kept:
     seats: list[SeatRow]
     choices: list[dict[str, Any]] = field(default_factory=list)
     created: float = 0.0
+    audience: str = "alone"
+    """``alone``: there was never more than one person or open seat. ``shared``: there was. ``read``: alone, and the
+    person has seen hidden information."""
 
 
 class Store:
@@ -88,6 +97,9 @@ class Store:
         connection.execute("pragma foreign_keys = on")
         connection.executescript(_SCHEMA)
         row = connection.execute("select version from about").fetchone()
+        if row is not None and row[0] == 1:
+            connection.executescript(_FROM_1)
+            row = (VERSION,)
         if row is None:
             connection.execute("insert into about values (?)", (VERSION,))
         elif row[0] != VERSION:
@@ -120,7 +132,7 @@ class Store:
         """Commit all changes of a batch at once. If this fails, commit each alone, so that only invalid ones fail."""
         try:
             self._transaction([change for change, _ in batch])
-        except (sqlite3.Error, StoreError) as error:
+        except Exception as error:  # whatever is wrong with one change, the thread must go on
             if len(batch) > 1:
                 for each in batch:
                     self._commit([each])
@@ -154,8 +166,11 @@ class Store:
         def change(connection: sqlite3.Connection) -> None:
             now = time.time()
             connection.execute(
-                "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?)",
-                (table.id, json.dumps(table.header), table.title, table.host, table.watch, table.open, now, now),
+                "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(table.id, json.dumps(table.header), table.title, table.host, table.watch),
+                    *(table.open, now, now, table.audience),
+                ),
             )
             connection.executemany(
                 "insert into seats values (?, ?, ?, ?, ?, ?)",
@@ -185,6 +200,10 @@ class Store:
             )
         )
 
+    async def audience(self, id: str, audience: str) -> None:
+        """Record who may have seen hidden information."""
+        await self.write(lambda c: c.execute("update tables set audience = ? where id = ?", (audience, id)))
+
     async def remove(self, id: str) -> None:
         await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
 
@@ -194,7 +213,7 @@ class Store:
         """Return all tables, the oldest first."""
         connection = self._connection
         tables = {
-            row[0]: Kept(row[0], json.loads(row[1]), row[2], row[3], row[4], bool(row[5]), [], [], row[6])
+            row[0]: Kept(row[0], json.loads(row[1]), row[2], row[3], row[4], bool(row[5]), [], [], row[6], row[8])
             for row in connection.execute("select * from tables order by created")
         }
         for game, _, *seat in connection.execute("select * from seats order by game, seat"):

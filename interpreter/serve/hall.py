@@ -6,20 +6,22 @@ The web layer looks tables up by token; this module does not depend on HTTP.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.bots.registry import bots_of, default_bots, policies_for
+from interpreter.bots.registry import default_bots, policies_for
+from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
+from interpreter.play.game_records import ORIGIN, Difference, play_again, read_kept, ruleset_of
 from interpreter.play.game_records import Kept as Log
-from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
@@ -29,8 +31,13 @@ from interpreter.serve.table_page import View
 __all__ = ["Hall", "Offer", "Wish"]
 
 MOST_TABLES = 1_000
-MOST_VIEWS = 24
+MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
 """Most pages for one link; beyond it, the least recently used page is dropped."""
+MOST_CHOICES = 3_000
+"""Most choices of an uploaded game: it is replayed at once, while all tables wait."""
+MOST_OVERLAYS, MOST_PRINTED = 12, 40
+_OVERLAY = re.compile(r"-?\w+([/-]\w+)*(:\d{1,2})?")
+"""An id of an overlay, with its number of seats. Anything else could name a file."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,8 @@ class Hall:
         self.loading = asyncio.Lock()
         self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
         self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
+        self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
+        """Rulebooks as pages, by the digest of the ruleset, players and settings."""
         for kept in store.tables():
             self._known(kept)
 
@@ -93,10 +102,7 @@ class Hall:
         offer = self.offers.get(id)
         if offer is None:
             raise Refused(f"Unknown ruleset `{id}`.")
-        for overlay in overlays:
-            name = overlay.removeprefix("-").partition(":")[0]
-            if "\\" in name or name.endswith(".yaml") or ("/" in name and place_of("overlay", name) is None):
-                raise Refused(f"Unknown overlay `{overlay}`.")
+        _check_overlays(overlays)
         async with self.loading:
             return shared(await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays)))
 
@@ -112,9 +118,8 @@ class Hall:
             game, header = begun(ruleset, wish.players, secrets.randbits(60), settings)
             played = ruleset.for_players(wish.players)
             for number, (kind, name) in enumerate(wish.seats):
-                if kind == "bot":
-                    bot = name or default_bots(played)
-                    bots_of(bot, played, wish.players, commands=bot in self.programs)[number]
+                if kind == "bot" and name and name not in self.bots_for(played):
+                    raise Refused(f"Seat {number + 1}: unknown bot `{name[:80]}`.")
         except RulesetError as error:
             raise Refused("; ".join(each.message for each in error.diagnostics if each.severity == "error")) from None
         except ValueError as error:
@@ -131,7 +136,9 @@ class Hall:
         return kept
 
     def _made(self, header: dict[str, Any], seats: list[SeatRow], title: str, listed: bool) -> Kept:
-        return Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
+        kept = Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
+        kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
+        return kept
 
     def _source(self, header: Mapping[str, Any]) -> str | None:
         offer = self.offers.get(header["ruleset"])
@@ -149,7 +156,10 @@ class Hall:
         except ValueError as error:
             raise Refused(f"Cannot open this file: {error}.") from None
         if log.header["ruleset"] not in self.offers:
-            raise Refused(f"Unknown ruleset `{log.header['ruleset']}`.")
+            raise Refused(f"Unknown ruleset `{log.header['ruleset'][:80]}`.")
+        if len(log.choices) > MOST_CHOICES:
+            raise Refused(f"Cannot open this file: it has more than {MOST_CHOICES:,} choices.")
+        _check_overlays(log.header.get("overlays", []))
         return await self.go_on(log, until, title)
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
@@ -162,9 +172,9 @@ class Hall:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
             game = play_again(ruleset, log, until)
-        except (RulesetError, Difference, ValueError) as error:
+        except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
-        header = {key: value for key, value in log.header.items() if key != "bots"}
+        header = {key: log.header[key] for key in ("log", *ORIGIN) if key in log.header}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
         kept = self._made(header, seats, title, False)
@@ -176,7 +186,7 @@ class Hall:
 
     def _live(self, live: Live) -> None:
         self.lives[live.kept.id] = live
-        live.programs = self.programs
+        live.programs, live.bots = self.programs, self.bots_for(live.ruleset)
         live.changed = lambda: self._told(live)
         live.play_on()
 
@@ -222,11 +232,20 @@ class Hall:
 
     async def sit(self, id: str, seat: int, name: str) -> str:
         """Take an open seat and return its token."""
-        live = await self.live(id)
-        if not 0 <= seat < len(live.kept.seats) or live.kept.seats[seat].kind != "open":
-            raise Refused("This seat is taken.")
-        row = await live.take(seat, "person", name=name[:40])
+        row = await (await self.live(id)).sit(seat, name[:40], new_token())
+        self._seats[row.token] = id, seat
         return row.token
+
+    async def give(self, live: Live, seat: int, kind: str, bot: str) -> None:
+        """Give a seat to a person or a bot, or open it, at the wish of the host. Its former link plays no longer."""
+        old = live.kept.seats[seat]
+        token = new_token() if kind != old.kind else ""
+        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token)
+        if token:
+            self._seats.pop(old.token, None)
+            for key in [key for key in self.views if key[0] == old.token]:
+                self.views.pop(key).dirty.set()
+            self._seats[row.token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
         """Return the names of the available bots, the default first."""
@@ -241,7 +260,7 @@ class Hall:
         key = token, id
         if key not in self.views:
             own = [each for each in self.views if each[0] == token]
-            if seat != PUBLIC and len(own) >= MOST_VIEWS:
+            if len(own) >= (MOST_VIEWS if seat != PUBLIC else MOST_SPECTATORS):
                 oldest = min(own, key=lambda each: self.views[each].last)
                 self.views.pop(oldest).dirty.set()
             self.views[key] = View(live, seat, self.maps)
@@ -269,7 +288,8 @@ class Hall:
             raise Refused("No such line.")
         try:
             moment, chain, cites = await apart(
-                _accounted, live.as_log, live.source, number, view.language, live.kept.header["players"]
+                *(_accounted, live.as_log, live.source, number, view.language, live.kept.header["players"]),
+                pool="reading",
             )
         except (LookupError, Difference, RulesetError) as error:
             raise Refused(f"Cannot explain this line: {error}") from None
@@ -279,13 +299,31 @@ class Hall:
     async def rules(self, live: Live) -> str:
         """Return the rulebook of a table as an HTML page."""
         header = live.kept.header
-        log = Log(header, (), None)
-        return await apart(_printed, log, live.source)
+        key = live.ruleset.digest, json.dumps([header["players"], header.get("settings", {})])
+        if key not in self._rulebooks:
+            if len(self._rulebooks) >= MOST_PRINTED:
+                self._rulebooks.pop(next(iter(self._rulebooks)))
+            work = apart(_printed, Log(header, (), None), live.source, pool="reading")
+            self._rulebooks[key] = asyncio.get_running_loop().create_task(work)
+        try:
+            return await asyncio.shield(self._rulebooks[key])
+        except Exception:
+            self._rulebooks.pop(key, None)
+            raise
 
     def close(self) -> None:
         for live in self.lives.values():
             live.stop()
         self.store.close()
+
+
+def _check_overlays(overlays: Sequence[object]) -> None:
+    """Refuse overlays that are no ids, which could name files, and more than a game can have."""
+    if len(overlays) > MOST_OVERLAYS:
+        raise Refused(f"More than {MOST_OVERLAYS} overlays.")
+    for overlay in overlays:
+        if not isinstance(overlay, str) or not _OVERLAY.fullmatch(overlay):
+            raise Refused(f"Unknown overlay `{str(overlay)[:80]}`.")
 
 
 def _accounted(
@@ -334,15 +372,8 @@ def _offers(named: list[str]) -> Iterable[Offer]:
         yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, source)
 
 
-def languages_of(ruleset: Ruleset) -> list[str]:
-    """Return the languages that a ruleset has texts in."""
-    model = ruleset.model
-    phrases = [*model.says.values(), *(event.says for event in model.events.values())]
-    return sorted({"en", *(name for phrase in phrases for name in phrase)})
-
-
 def title_for(live: Live, language: str) -> str:
     return live.kept.title or title_of(live.ruleset, language)
 
 
-__all__ += ["StoreError", "languages_of", "title_for"]
+__all__ += ["StoreError", "title_for"]

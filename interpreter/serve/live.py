@@ -13,11 +13,11 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
-from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot, BotFailed
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
@@ -29,13 +29,13 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import Difference, keep, play_again, ruleset_of
+from interpreter.play.game_records import ORIGIN, Difference, keep, play_again, ruleset_of
 from interpreter.play.game_records import Kept as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -119,6 +119,8 @@ class Live:
         self._chronicles: dict[tuple[int, str], Chronicle] = {}
         self.programs: Collection[str] = ()
         """Programs that may be bots."""
+        self.bots: Sequence[str] = ()
+        """All bots that may take a seat, the default first."""
         self._bots: dict[int, Bot] = {}
         self._playing: asyncio.Task[None] | None = None
         self._streams = streams_for(secrets.randbits(60), len(kept.seats))
@@ -130,8 +132,17 @@ class Live:
 
     @property
     def is_open_book(self) -> bool:
-        """Return whether hidden information may be shown: the game is over, or at most one person plays."""
-        return self.game.is_over or sum(seat.kind != "bot" for seat in self.kept.seats) <= 1
+        """Return whether hidden information may be shown: the game is over, or one person has always played alone."""
+        return self.game.is_over or self.kept.audience != "shared"
+
+    async def open_book(self) -> bool:
+        """Return :attr:`is_open_book`. From now on nobody can join this game unless it is over, since the person who
+        plays it may have seen hidden information."""
+        if self.is_open_book and not self.game.is_over and self.kept.audience == "alone":
+            async with self.lock:
+                await self.store.audience(self.kept.id, "read")
+                self.kept.audience = "read"
+        return self.is_open_book
 
     def seat_name(self, seat: int, language: str = "en") -> str:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
@@ -152,7 +163,9 @@ class Live:
         if number not in self.past:
             if len(self.past) >= 4:
                 self.past.pop(next(iter(self.past)))
-            self.past[number] = play_again(self.ruleset, self._log(number), number)
+            self.past[number] = game = copy(self.game)
+            for _ in range(len(self.kept.choices) - number):
+                game.undo()
         return self.past[number]
 
     def _log(self, number: int | None = None) -> Log:
@@ -217,6 +230,8 @@ class Live:
         if last is None or self.kept.seats[seat].kind != "person":
             return None
         persons = {n for n, each in enumerate(self.kept.seats) if each.kind == "person" and n != seat}
+        if self.game.is_over:  # everybody may have read the log
+            return last, sorted(persons)
         if last == len(choices) - 1 and not self._news(seat):
             return last, []
         after = {line["by"] for line in choices[last + 1 :]} & persons
@@ -284,20 +299,39 @@ class Live:
 
     # --- seats and bots
 
-    async def take(self, seat: int, kind: str, bot: str = "", name: str = "") -> SeatRow:
-        """Give a seat to a person or a bot, or open it."""
-        if kind == "bot":
-            try:
-                self._made(seat, bot)
-            except (ValueError, RulesetError) as error:
-                raise Refused(str(error)) from None
+    async def take(self, seat: int, kind: str, bot: str = "", name: str = "", token: str = "") -> SeatRow:
+        """Give a seat to a person or a bot, or open it. With a new ``token``, the seat goes to somebody else; a person
+        can only take an open seat in this way. Raises :class:`Refused`."""
+        if kind == "bot" and bot and bot not in self.bots:
+            raise Refused(f"Unknown bot `{bot[:80]}`.")
         async with self.lock:
-            old = self.kept.seats[seat]
-            row = SeatRow(old.token, kind, bot or old.bot, name if kind == "person" else "")
+            old, seats = self.kept.seats[seat], self.kept.seats
+            if sum(each.kind != "bot" for n, each in enumerate(seats) if n != seat) and kind != "bot":
+                await self._share()
+            row = SeatRow(token or old.token, kind, bot or old.bot, name if kind == "person" else "")
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
         self._told()
         return row
+
+    async def sit(self, seat: int, name: str, token: str) -> SeatRow:
+        """Give an open seat to a person. Raises :class:`Refused` if somebody else was faster."""
+        async with self.lock:
+            if not 0 <= seat < len(self.kept.seats) or self.kept.seats[seat].kind != "open":
+                raise Refused("This seat is taken.")
+            row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
+            await self.store.seat(self.kept.id, seat, row)
+            self.kept.seats[seat] = row
+        self._told()
+        return row
+
+    async def _share(self) -> None:
+        """Record that more than one person plays from now on."""
+        if self.kept.audience == "read" and not self.game.is_over:
+            raise Refused("Hidden information of this game has been shown, so nobody can join. Set up another table.")
+        if self.kept.audience == "alone":
+            await self.store.audience(self.kept.id, "shared")
+            self.kept.audience = "shared"
 
     def _made(self, seat: int, spec: str) -> Bot:
         return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
@@ -348,7 +382,9 @@ class Live:
         self.changed()
 
     async def _bots_choice(self, seat: int) -> dict[str, Any] | None:
-        spec = self.kept.seats[seat].bot or "random"
+        spec = self.kept.seats[seat].bot
+        if spec not in self.bots:  # it may come from an older archive
+            spec = self.bots[0]
         if spec.startswith(_SLOW):
             return await apart(chosen, self.as_log, self.source, spec, seat)
         if spec in self.programs:
@@ -422,6 +458,13 @@ def shared(ruleset: Ruleset) -> Ruleset:
     return ruleset if key is None else _rules.setdefault(key, ruleset)
 
 
+def languages_of(ruleset: Ruleset) -> list[str]:
+    """Return the languages that a ruleset has texts in."""
+    model = ruleset.model
+    phrases = [*model.says.values(), *(event.says for event in model.events.values())]
+    return sorted({"en", *(name for phrase in phrases for name in phrase)})
+
+
 def _as_far(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
     """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
     game is None if nothing can be replayed."""
@@ -440,8 +483,7 @@ def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
     saved = json.loads(game.to_json())
-    origin = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
-    return game, {"log": 1, **{key: saved[key] for key in origin if key in saved}}
+    return game, {"log": 1, **{key: saved[key] for key in ORIGIN if key in saved}}
 
 
 def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:

@@ -28,7 +28,7 @@ from interpreter.play.narration import words_of
 from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
-from interpreter.serve.live import PUBLIC, Live, Refused
+from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Maps, Scene
 
@@ -47,6 +47,9 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
+
+MOVES = frozenset(("option", "confirm", "take", "undo"))
+"""Actions that belong to the decision that the page shows: a second click must not make another choice."""
 
 
 @dataclass
@@ -74,11 +77,18 @@ class View:
     rendered: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     """Cache of rendered pieces, with the data that they show."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
+    listener: int = 0
+    """Number of the event stream that the page listens to: the last one that it opened."""
     last: float = 0.0
 
     @property
     def game(self) -> Game:
         return self.live.game if self.moment is None else self.live.at(self.moment)
+
+    @property
+    def made(self) -> int:
+        """Number of choices that the seat has made."""
+        return sum(line["by"] == self.seat for line in self.live.kept.choices)
 
     @property
     def is_plain(self) -> bool:
@@ -165,6 +175,8 @@ class View:
 
     async def _act(self, action: str, data: Mapping[str, Any]) -> None:
         live = self.live
+        if action in MOVES and data.get("made", self.made) != self.made:
+            raise Refused("You have already chosen.")
         match action:
             case "point":
                 self._point(Thing.read(str(data["thing"])))
@@ -223,7 +235,8 @@ class View:
                 self._own_seat()
                 await live.take(self.seat, "person", name=str(data.get("name", ""))[:40])
             case "language":
-                self.language = str(data["value"])[:5]
+                if str(data["value"]) in languages_of(live.ruleset):
+                    self.language = str(data["value"])
             case _:
                 raise Refused("Unknown action.")
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -38,8 +37,8 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError
-from interpreter.serve.hall import Hall, Wish, languages_of, title_for
-from interpreter.serve.live import PUBLIC, Live, Refused
+from interpreter.serve.hall import Hall, Wish, title_for
+from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.table_page import ENVIRONMENT, View
 
 __all__ = ["application"]
@@ -65,6 +64,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+MOST_FIELDS = 200
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -114,7 +115,7 @@ class Guard:
         if method != "POST":
             return 405, "Only GET and POST are allowed."
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+        if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
             return 403, "Request from another site."
         if origin is None and site not in (None, "same-origin", "none"):
             return 403, "Request from another site."
@@ -156,10 +157,10 @@ def application(
             Route("/new/{ruleset}", site.begin, methods=["POST"]),
             Route("/load", site.load, methods=["POST"]),
             Route("/join/{id}", site.join),
-            Route("/join/{id}/{seat:int}", site.sit, methods=["POST"]),
+            Route("/join/{id}/{seat}", site.sit, methods=["POST"]),
             Route("/host/{token}", site.host),
-            Route("/host/{token}/{seat:int}", site.give, methods=["POST"]),
             Route("/host/{token}/log", site.host_log),
+            Route("/host/{token}/{seat}", site.give, methods=["POST"]),
             Route("/seat/{token}", site.table),
             Route("/seat/{token}/events", site.events),
             Route("/seat/{token}/act", site.act, methods=["POST"]),
@@ -195,7 +196,7 @@ class _Site:
 
     def __init__(self, hall: Hall) -> None:
         self.hall = hall
-        self._left: dict[tuple[str, str], tuple[float, float]] = {}
+        self._left: dict[str, tuple[float, float]] = {}
 
     # --- the lobby
 
@@ -244,7 +245,7 @@ class _Site:
 
     async def begin(self, request: Request) -> Response:
         id = request.path_params["ruleset"]
-        form = await request.form()
+        form = await request.form(max_fields=MOST_FIELDS)
         given = {key: str(value) for key, value in form.items() if isinstance(value, str)}
         try:
             players = int(given.get("players", "2"))
@@ -274,7 +275,10 @@ class _Site:
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
         try:
-            kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
+            text = data.decode("utf-8", errors="replace")
+            if _SURROGATE.search(text):
+                raise Refused("Cannot open this file: it has half characters.")
+            kept = await self.hall.from_log(text)
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{kept.host}", 303)
@@ -292,9 +296,7 @@ class _Site:
         if request.path_params["id"] not in self.hall.kept:
             raise HTTPException(404, "There is no such table.")
         try:
-            token = await self.hall.sit(
-                request.path_params["id"], request.path_params["seat"], str(form.get("name", ""))
-            )
+            token = await self.hall.sit(request.path_params["id"], _seat(request), str(form.get("name", "")))
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/seat/{token}", 303)
@@ -326,20 +328,20 @@ class _Site:
     async def give(self, request: Request) -> Response:
         live = await self._hosted(request)
         form = await request.form()
-        seat, kind = request.path_params["seat"], str(form.get("kind"))
+        seat, kind = _seat(request), str(form.get("kind"))
         if seat >= len(live.kept.seats) or kind not in ("person", "bot", "open"):
             raise HTTPException(400, "No such seat.")
         try:
-            await live.take(seat, kind, str(form.get("bot", ""))[:400], live.kept.seats[seat].name)
+            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400])
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{live.kept.host}", 303)
 
     async def host_log(self, request: Request) -> Response:
-        return self._log(await self._hosted(request))
+        return await self._log(await self._hosted(request))
 
-    def _log(self, live: Live) -> Response:
-        if not live.is_open_book:
+    async def _log(self, live: Live) -> Response:
+        if not await live.open_book():
             raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -396,20 +398,23 @@ class _Site:
         view = self._view(token, request.query_params.get("view", ""), live, seat)
         view.sent = {}
         view.dirty.set()
+        view.listener += 1  # a page has one stream: the one before, perhaps half open, ends
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(self._stream(view, token), media_type="text/event-stream", headers=headers)
 
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        beeps = -1  # last count sent to this stream
+        beeps, listener = -1, view.listener  # last count sent to this stream
         try:
-            while key in hall.views and hall.views[key] is view:
+            while key in hall.views and hall.views[key] is view and view.listener == listener:
                 try:
                     await asyncio.wait_for(view.dirty.wait(), BEAT)
                 except TimeoutError:
                     yield b": still here\n\n"
                     continue
+                if view.listener != listener:
+                    break
                 view.dirty.clear()
                 pieces = hall.pieces(view)
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
@@ -417,24 +422,28 @@ class _Site:
                 view.sent = dict(pieces)
                 if changed or beeps != view.beeps:
                     beeps = view.beeps
-                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed}
+                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed, "made": view.made}
                     text = json.dumps(news, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
         finally:
-            if key is not None and view.seat == PUBLIC and hall.views.get(key) is view:
+            is_last = view.listener == listener
+            if key is not None and view.seat == PUBLIC and is_last and hall.views.get(key) is view:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
         live, seat, token = await self._seated(request)
         try:
-            data = await request.json()
-        except ValueError:
+            text = (await request.body()).decode("utf-8")
+            data = json.loads(text, parse_constant=_no_number)
+            if "\\" in text:
+                json.dumps(data, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):  # also half characters
             raise HTTPException(400, "Request is not JSON.") from None
         if not isinstance(data, dict) or not isinstance(data.get("view"), str) or not isinstance(data.get("do"), str):
             raise HTTPException(400, "Request without an action.")
         view = self._view(token, data["view"], live, seat)
-        if not self._may_act(token, data["view"]):
+        if not self._may_act(token, seat):
             raise HTTPException(429, "Too many requests.")
         go = ""
         if data["do"] == "explain":
@@ -445,14 +454,14 @@ class _Site:
             await view.act(data["do"], data)
         return JSONResponse({"go": go} if go else {})
 
-    def _may_act(self, token: str, id: str) -> bool:
-        """Return whether a page is within its rate limit."""
-        now = time.monotonic()
-        left, then = self._left.get((token, id), (ACTS, now))
-        left = min(ACTS, left + (now - then) * A_SECOND)
+    def _may_act(self, token: str, seat: int) -> bool:
+        """Return whether a link is within its rate limit. Spectators share one link, and its limit is higher."""
+        now, times = time.monotonic(), 5 if seat == PUBLIC else 1
+        left, then = self._left.get(token, (ACTS * times, now))
+        left = min(ACTS * times, left + (now - then) * A_SECOND * times)
         if len(self._left) > 5_000:
             self._left.clear()
-        self._left[token, id] = max(0.0, left - 1), now
+        self._left[token] = max(0.0, left - 1), now
         return left >= 1
 
     async def _explain(self, view: View, number: str) -> None:
@@ -465,7 +474,7 @@ class _Site:
     async def _fork(self, view: View) -> str:
         live = view.live
         try:
-            if view.seat == PUBLIC or not live.is_open_book:
+            if view.seat == PUBLIC or not await live.open_book():
                 raise Refused("This would reveal hidden information; you can do it when the game is over.")
             until = view.moment if view.moment is not None else len(live.kept.choices)
             kept = await self.hall.go_on(live.as_log, until, live.kept.title)
@@ -479,7 +488,7 @@ class _Site:
         live, seat, _ = await self._seated(request)
         if seat == PUBLIC and not live.game.is_over:
             raise HTTPException(403, "Spectators can download the log when the game is over.")
-        return self._log(live)
+        return await self._log(live)
 
     async def rules(self, request: Request) -> Response:
         live, _, _ = await self._seated(request)
@@ -488,6 +497,18 @@ class _Site:
         except RulesetError as error:
             raise HTTPException(409, str(error)) from None
         return HTMLResponse(text, headers={"content-security-policy": _csp_of(text)})
+
+
+def _seat(request: Request) -> int:
+    """Return the seat of an address. Raises 404 for anything but a small number."""
+    text = request.path_params["seat"]
+    if not re.fullmatch(r"[0-9]{1,2}", text):
+        raise HTTPException(404, "There is no such seat.")
+    return int(text)
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def _csp_of(text: str) -> str:

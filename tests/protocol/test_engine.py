@@ -190,3 +190,20 @@ def test_lines_that_are_damaged_are_answered() -> None:
         line = engine.answer("".join(text))
         if line is not None:
             fits(json.loads(line), "answer")
+
+
+def test_a_value_that_is_too_deep_is_refused(engine: Engine) -> None:
+    deep = "[" * 976 + "]" * 976
+    line = engine.answer(f'{{"jsonrpc": "2.0", "id": 1, "method": "status", "params": {{"game": {deep}}}}}')
+    assert line is not None
+    assert "error" in json.loads(line)
+
+
+def test_a_line_that_is_too_long_is_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.protocol.engine_server.MOST_CHARACTERS", 100)
+    status = '{"jsonrpc": "2.0", "id": 2, "method": "version"}'
+    answers = StringIO()
+    serve(load("goofspiel"), StringIO(f"{'x' * 250}{status}\n{status}\n"), answers)
+    first, second = map(json.loads, answers.getvalue().splitlines())
+    assert "error" in first
+    assert second["id"] == 2

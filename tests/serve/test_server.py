@@ -151,13 +151,6 @@ def test_a_program_that_fails_holds_its_table_until_somebody_else_sits_down(tmp_
         running.close()
 
 
-def test_nobody_at_a_browser_can_name_a_program(served: Served) -> None:
-    body = {"players": "2", "seat0": "bot", "bot0": "cmd:true", "seat1": "bot", "bot1": "random"}
-    answer = httpx.post(f"{served.base}/new/goofspiel", data=body, headers={"Origin": served.base})
-    assert answer.status_code == 409
-    assert "on the command line only" in answer.text
-
-
 # --- taking back
 
 

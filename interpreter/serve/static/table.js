@@ -3,6 +3,7 @@
 (() => {
   const main = document.getElementById("table");
   const { here, view } = main.dataset;
+  let made; // the number of choices of this seat that the page shows
   const offline = document.getElementById("gone");
   let beeps = 0;
   let sound = false;
@@ -16,8 +17,9 @@
     source.addEventListener("pieces", (event) => {
       failures = 0;
       offline.hidden = true;
-      const { pieces, beeps: now } = JSON.parse(event.data);
+      const { pieces, beeps: now, made: shown } = JSON.parse(event.data);
       for (const [name, html] of Object.entries(pieces)) put(name, html);
+      made = shown;
       if (now > beeps && sound) beep();
       beeps = now;
     });
@@ -45,7 +47,8 @@
 
   let last = Promise.resolve();
   function act(action, data) {
-    last = last.then(() => send(action, data)).catch(() => { offline.hidden = false; });
+    const clicked = { made, ...data };
+    last = last.then(() => send(action, clicked)).catch(() => { offline.hidden = false; });
   }
   async function send(action, data) {
     const answer = await fetch(`${here}/act`, {

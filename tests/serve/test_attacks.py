@@ -1,0 +1,248 @@
+"""What a player, a spectator or a stranger at the lobby must not be able to do."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from interpreter.play.game_records import play_again
+from interpreter.serve.archive import Store
+from interpreter.serve.live import Live
+from tests.serve.served import Served
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(tmp_path_factory.mktemp("attacks") / "tables.sqlite")
+    yield running
+    running.close()
+
+
+@pytest.fixture(autouse=True)
+def no_mistakes(served: Served) -> Iterator[None]:
+    """The server makes no mistake of its own, whatever is asked of it."""
+    yield
+    errors = served.errors[:]
+    served.errors.clear()
+    assert errors == []
+
+
+def client(served: Served) -> httpx.Client:
+    return httpx.Client(base_url=served.base, headers={"Origin": served.base}, timeout=20)
+
+
+def page(web: httpx.Client, link: str) -> str:
+    found = re.search(r'data-view="([^"]+)"', web.get(link).text)
+    assert found is not None
+    return found[1]
+
+
+def act(web: httpx.Client, link: str, view: str, action: str, **data: Any) -> httpx.Response:
+    return web.post(f"{link}/act", json={"view": view, "do": action, **data})
+
+
+def said(live: Live, hall: Any, view: str) -> str:
+    return next(each.said for (_, id), each in hall.views.items() if id == view)
+
+
+# --- hidden information
+
+
+def test_a_seat_that_becomes_a_bot_for_a_while_reads_no_log(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web:
+        view = page(web, links[0])
+        assert act(web, links[0], view, "bot").status_code == 200
+        assert web.get(f"{links[0]}/log").status_code == 403
+        act(web, links[0], view, "fork")
+        assert "hidden information" in said(live, served.hall, view)
+        assert web.get(f"/host/{live.kept.host}/log").status_code == 403
+
+
+def test_who_has_read_the_log_of_a_game_stays_alone_in_it(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "bot"])
+    with client(served) as web:
+        assert web.get(f"{links[0]}/log").status_code == 200
+        answer = web.post(f"/host/{live.kept.host}/1", data={"kind": "open"})
+        assert answer.status_code == 409
+        assert "nobody can join" in answer.text
+        assert live.kept.seats[1].kind == "bot"
+
+
+def test_a_seat_given_to_somebody_else_has_a_new_link(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web:
+        assert web.post(f"/host/{live.kept.host}/0", data={"kind": "open"}).status_code == 303
+        assert web.get(links[0]).status_code == 404
+        answers = [web.post(f"/join/{live.kept.id}/0", data={"name": name}) for name in ("Ann", "Bob")]
+        assert [answer.status_code for answer in answers] == [303, 409]
+        assert web.get(answers[0].headers["location"]).status_code == 200
+
+
+# --- files and rules
+
+
+@pytest.mark.parametrize("overlay", ["/etc/passwd", "../x", "x.yml", "a:/b/c.yaml", "+undefined", "a\\b", 1, None])
+def test_an_uploaded_game_names_no_files(served: Served, overlay: object) -> None:
+    header = {"log": 1, "ruleset": "goofspiel", "overlays": [overlay], "players": 2, "seed": 1, "settings": {}}
+    with client(served) as web:
+        answer = web.post("/load", files={"file": ("x", json.dumps(header))})
+        assert answer.status_code == 409
+        assert "passwd" not in answer.text.replace("`/etc/passwd`", "")
+        assert web.post("/new/goofspiel", data={"players": "2", "overlay": str(overlay)}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"chance": 5},
+        {"ruleset": "\ud800"},
+        {"seed": "1"},
+        {"settings": []},
+        {"players": 10**9},
+        {"players": -1},
+        {"choices": [1, 2]},
+        {"junk": [[]] * 1000},
+    ],
+)
+def test_an_uploaded_game_that_is_damaged_is_refused(served: Served, change: dict[str, Any]) -> None:
+    header = {"log": 1, "ruleset": "goofspiel", "players": 2, "seed": 1, "settings": {}, **change}
+    if "choices" in change:
+        header["save"] = header.pop("log")
+    with client(served) as web:
+        answer = web.post("/load", files={"file": ("x", json.dumps(header))}, follow_redirects=False)
+    if answer.status_code == 303:
+        kept = next(each for each in served.hall.kept.values() if answer.headers["location"].endswith(each.host))
+        assert "junk" not in kept.header
+    else:
+        assert answer.status_code == 409
+
+
+def test_an_uploaded_game_of_endless_length_is_refused(served: Served) -> None:
+    header = {"log": 1, "ruleset": "goofspiel", "players": 2, "seed": 1, "settings": {}}
+    lines = [json.dumps(header), *['{"by": 0, "do": "play"}'] * 4_000]
+    with client(served) as web:
+        answer = web.post("/load", files={"file": ("x", "\n".join(lines))})
+    assert answer.status_code == 409
+    assert "more than 3,000 choices" in answer.text
+
+
+# --- work
+
+
+@pytest.mark.parametrize("bot", [" search:12s", "random,search:8s", "search:86400s", "cmd:true", "nobody"])
+def test_only_bots_on_offer_take_seats(served: Served, bot: str) -> None:
+    live, _, _ = served.table("goofspiel", ["person", "bot"])
+    with client(served) as web:
+        data = {"players": "2", "seat0": "bot", "bot0": bot, "seat1": "bot", "bot1": "random"}
+        assert web.post("/new/goofspiel", data=data).status_code == 409
+        assert web.post(f"/host/{live.kept.host}/1", data={"kind": "bot", "bot": bot}).status_code == 409
+
+
+def test_pages_of_a_link_share_its_limit(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.serve.web.A_SECOND", 0.0)
+    _, links, _ = served.table("goofspiel", ["person", "bot"])
+    with client(served) as web:
+        codes = {act(web, links[0], f"{number:016d}", "lines").status_code for number in range(60)}
+    assert codes == {200, 429}
+
+
+def test_a_second_click_makes_no_second_choice(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web:
+        view = page(web, links[0])
+        for _ in range(2):
+            act(web, links[0], view, "take", n=0, made=0)
+        assert len(live.kept.choices) == 1
+
+
+def test_the_newest_stream_of_a_page_is_the_one_that_is_served(served: Served) -> None:
+    _, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web, client(served) as other:
+        view = page(web, links[0])
+        address = f"{links[0]}/events?view={view}"
+        with web.stream("GET", address) as old:
+            ended = old.iter_lines()
+            assert next(ended)
+            with other.stream("GET", address) as new:
+                lines = new.iter_lines()
+                assert any(line.startswith("data:") for line in lines if line)
+                assert list(ended) is not None  # it has an end
+
+
+# --- whatever comes
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"view": "%s", "do": "sit", "name": "x\\ud800"}',
+        '{"view": "%s", "do": "number", "n": Infinity}',
+        '{"view": "%s", "do": ' + "[" * 60_000,
+        "[]",
+        '{"view": 1, "do": "list"}',
+    ],
+)
+def test_odd_actions_are_refused(served: Served, body: str) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web:
+        view = page(web, links[0])
+        answer = web.post(f"{links[0]}/act", content=body.replace("%s", view))
+        assert answer.status_code == 400
+        assert act(web, links[0], view, "take", n=0).status_code == 200
+    assert len(live.kept.choices) == 1
+
+
+@pytest.mark.parametrize("origin", ["http://[::1", "null", "http://evil.example", "x" * 2000])
+def test_odd_origins_are_refused(served: Served, origin: str) -> None:
+    answer = httpx.post(f"{served.base}/new/goofspiel", headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize("seat", ["9" * 5000, "-1", "x", "7"])
+def test_odd_seats_are_refused(served: Served, seat: str) -> None:
+    live, _, _ = served.table("goofspiel", ["person", "open"])
+    with client(served) as web:
+        assert web.post(f"/join/{live.kept.id}/{seat}", data={"name": "x"}).status_code in (404, 409)
+        assert web.post(f"/host/{live.kept.host}/{seat}", data={"kind": "open"}).status_code in (400, 404)
+
+
+def test_a_change_that_the_archive_cannot_write_stops_no_other(served: Served) -> None:
+    live, _, _ = served.table("goofspiel", ["person", "person"])
+    with pytest.raises(Exception, match="surrogates"):
+        served.done(live.take(0, "person", name="\ud800"))
+    served.done(live.take(0, "person", name="Ann"))
+    assert live.kept.seats[0].name == "Ann"
+
+
+def test_earlier_moments_are_those_of_a_replay(served: Served) -> None:
+    for ruleset, players in (("goofspiel", 3), ("germany-2018", 3)):
+        live, _ = served.moment(ruleset, players, lambda game: len(game.choices) >= 30)
+        for number in (0, 1, 2, 17, 29):
+            assert live.at(number).digest() == play_again(live.ruleset, live.as_log, number).digest()
+        start = time.process_time()
+        live.at(3)
+        assert time.process_time() - start < 1
+
+
+def test_an_older_archive_says_who_has_played_alone(tmp_path: Path) -> None:
+    path = tmp_path / "tables.sqlite"
+    running = Served(path)
+    alone, shared = (running.table("goofspiel", seats)[0].kept.id for seats in (["person", "bot"], ["person", "open"]))
+    running.close()
+    running.hall.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("alter table tables drop column audience")
+        connection.execute("update about set version = 1")
+    store = Store(path)
+    assert {table.id: table.audience for table in store.tables()} == {alone: "alone", shared: "shared"}
+    store.close()
