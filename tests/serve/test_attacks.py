@@ -15,7 +15,7 @@ import pytest
 
 from interpreter.play.game_records import play_again
 from interpreter.serve.archive import Store
-from interpreter.serve.live import Live
+from interpreter.serve.hall import Hall
 from tests.serve.served import Served
 
 
@@ -49,8 +49,8 @@ def act(web: httpx.Client, link: str, view: str, action: str, **data: Any) -> ht
     return web.post(f"{link}/act", json={"view": view, "do": action, **data})
 
 
-def said(live: Live, hall: Any, view: str) -> str:
-    return next(each.said for (_, id), each in hall.views.items() if id == view)
+def said(hall: Hall, view: str) -> str:
+    return str(next(each.said for (_, id), each in hall.views.items() if id == view))
 
 
 # --- hidden information
@@ -63,7 +63,7 @@ def test_a_seat_that_becomes_a_bot_for_a_while_reads_no_log(served: Served) -> N
         assert act(web, links[0], view, "bot").status_code == 200
         assert web.get(f"{links[0]}/log").status_code == 403
         act(web, links[0], view, "fork")
-        assert "hidden information" in said(live, served.hall, view)
+        assert "hidden information" in said(served.hall, view)
         assert web.get(f"/host/{live.kept.host}/log").status_code == 403
 
 
