@@ -116,9 +116,9 @@ def main() -> None:
         code = _code()
         sys.stdout.flush()
     except (ReaderGone, BrokenPipeError):
-        from interpreter.cli.output import nobody_reads
+        from interpreter.cli.output import discard_output
 
-        nobody_reads()
+        discard_output()
         code = 0
     gc.freeze()  # skips the garbage collection at exit
     sys.exit(code)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "nobody_reads", "notice", "say", "styled", "wants_colour"]
+__all__ = ["aligned", "as_json", "board", "discard_output", "notice", "say", "styled", "wants_colour"]
 
 
 def say(text: str = "") -> None:
@@ -18,7 +18,7 @@ def say(text: str = "") -> None:
     click.echo(text)
 
 
-def nobody_reads() -> None:
+def discard_output() -> None:
     """Discard further output, since its reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

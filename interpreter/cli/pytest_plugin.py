@@ -61,11 +61,11 @@ class ScenarioItem(pytest.Item):
         self.suite, self.scenario, self.ruleset = suite, scenario, ruleset
 
     def runtest(self) -> None:
-        from interpreter.cli.scenario_results import told
+        from interpreter.cli.scenario_results import failure_report
 
         outcome = self.suite.outcome(self.scenario, self.ruleset)
         if not outcome.passed:
-            raise Failed("\n".join([*told(outcome, self.suite.statements), *self.suite.messages()]))
+            raise Failed("\n".join([*failure_report(outcome, self.suite.statements), *self.suite.messages()]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)

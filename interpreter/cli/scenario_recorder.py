@@ -38,14 +38,14 @@ class _Recorder(Person):
         super().__init__(0, lines, language)
         self.recording = recording
 
-    def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
+    def _command(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
         word, _, rest = text.partition(" ")
         if word == "done":
             raise _Done
         if word == "refuse":
             self._refuse(game, decision, rest)
             return True
-        return super()._did(game, decision, codes, text)
+        return super()._command(game, decision, codes, text)
 
     def _refuse(self, game: Game, decision: Decision, text: str) -> None:
         try:

@@ -9,10 +9,10 @@ from interpreter.cli.output import styled
 from interpreter.reading.statements import Statement
 from interpreter.testing.running import Failure, Outcome
 
-__all__ = ["told"]
+__all__ = ["failure_report"]
 
 
-def told(outcome: Outcome, statements: Mapping[str, Statement]) -> Iterator[str]:
+def failure_report(outcome: Outcome, statements: Mapping[str, Statement]) -> Iterator[str]:
     """Yield the lines of the report of a failed scenario."""
     scenario = outcome.scenario
     yield f"{styled('failed', fg='red')} {styled(scenario.id, bold=True)}, with {outcome.ruleset}"

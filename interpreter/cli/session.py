@@ -108,7 +108,7 @@ class Person:
                 return codes[int(text) - 1]
             say(self._frame("no_option", number=text, most=len(codes)))
             return None
-        if not text or self._did(game, decision, codes, text):
+        if not text or self._command(game, decision, codes, text):
             return None
         try:
             return legal_choice(
@@ -120,7 +120,7 @@ class Person:
             self._refused(game, refusal)
         return None
 
-    def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
+    def _command(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
         """Execute a command of the session and return whether the line was one. Alternatives of the same name win."""
         word, _, rest = text.partition(" ")
         if any(option.name == word for option in decision.site.options):

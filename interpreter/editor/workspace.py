@@ -65,7 +65,7 @@ class Desk:
     texts: dict[Path, str] = field(default_factory=dict)
     trees: Trees = field(default_factory=dict)
     """Cache of parsed texts."""
-    _told: dict[object, list[Diagnostic]] = field(default_factory=dict)
+    _diagnostics: dict[object, list[Diagnostic]] = field(default_factory=dict)
     _quick: dict[_Key, Home] = field(default_factory=dict)
     _whole: dict[_Key, Home] = field(default_factory=dict)
     _good: dict[_Key, Home] = field(default_factory=dict)
@@ -251,8 +251,8 @@ class Desk:
         if document is not None:
             with unsaved(self.texts), remembered(self.trees):
                 diagnostics = [*diagnostics, *check_alone(document)]
-        self._told[path] = diagnostics
-        yield self.told(path)
+        self._diagnostics[path] = diagnostics
+        yield self.diagnostics(path)
         if document is None:
             return
         members = self.members(path)
@@ -261,13 +261,13 @@ class Desk:
                 validation: Validation = validate([str(path)], trees=self.trees)
             for name, where in validation.paths.items():
                 self._paths.setdefault(name, Path(os.path.abspath(where)))
-            self._told["checked", path] = validation.diagnostics
-            yield self.told(path)
+            self._diagnostics["checked", path] = validation.diagnostics
+            yield self.diagnostics(path)
             return
         for position, (ruleset, overlays) in enumerate(members):
-            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays).examined.diagnostics
+            self._diagnostics[ruleset.path, overlays] = self.examined(ruleset, overlays).examined.diagnostics
             if position in (0, len(members) - 1):
-                yield self.told(path)
+                yield self.diagnostics(path)
 
     def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """Run the checks that :meth:`check` leaves out because they set up tables: laws and unused names."""
@@ -275,13 +275,15 @@ class Desk:
         if document is None or document.kind in ("policies", "scenarios", "waivers"):
             return
         for ruleset, overlays in self.members(path):
-            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays, tables=True).examined.diagnostics
-            yield self.told(path)
+            self._diagnostics[ruleset.path, overlays] = self.examined(
+                ruleset, overlays, tables=True
+            ).examined.diagnostics
+            yield self.diagnostics(path)
 
-    def told(self, path: Path) -> dict[Path, list[Diagnostic]]:
+    def diagnostics(self, path: Path) -> dict[Path, list[Diagnostic]]:
         """Return all known diagnostics by file. Those without a position are listed under ``path``."""
         by_file: dict[Path, list[Diagnostic]] = {path: []}
-        for diagnostic in unique(each for diagnostics in self._told.values() for each in diagnostics):
+        for diagnostic in unique(each for diagnostics in self._diagnostics.values() for each in diagnostics):
             place = self.path_of(diagnostic.span) if diagnostic.span else path
             by_file.setdefault(place or path, []).append(diagnostic)
         return by_file

@@ -110,7 +110,7 @@ class Teller:
 
     # --- sections
 
-    def told(self, topic: Topic) -> Section:
+    def section(self, topic: Topic) -> Section:
         """Return the section of a topic."""
         match topic.section:
             case "rules":

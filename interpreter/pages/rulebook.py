@@ -449,7 +449,7 @@ class _Book:
         yield self._chapter("standing", "Standing rules", self.places["standing"])
 
     def _chapter(self, name: str, title: str, topics: Iterable[Topic]) -> Section:
-        return Section(f"chapter-{name}", title, tuple(map(self.teller.told, topics)))
+        return Section(f"chapter-{name}", title, tuple(map(self.teller.section, topics)))
 
     def _end(self) -> Iterator[Section]:
         blocks: list[Block | Section] = []
@@ -458,7 +458,7 @@ class _Book:
             blocks += [Paragraph(("Seats are ranked by these, one after the other:",)), Listing(keys, numbered=True)]
             blocks.append(Paragraph(("Seats that are equal in all of them share the place.",)))
         blocks += self.teller.statements(self.model.ranking_cites)
-        blocks += map(self.teller.told, self.places["result"])
+        blocks += map(self.teller.section, self.places["result"])
         yield Section("result", "Result", tuple(blocks))
         others = self._chapter("others", "Further rules", self.places["others"])
         if others.blocks:

@@ -152,7 +152,7 @@ class Engine:
             raise Refused(NO_GAME, f"unknown game {number}")
         return number, game
 
-    def _kept(self, game: Game) -> dict[str, Json]:
+    def _added(self, game: Game) -> dict[str, Json]:
         if len(self.games) >= MOST_GAMES:
             raise Refused(PARAMS, f"too many games: {MOST_GAMES}; `close` some first")
         self._last += 1
@@ -207,7 +207,7 @@ class Engine:
         settings = params.take("settings", "an object", dict, {})
         chance = params.take("chance", "an object", dict, None)
         params.finish()
-        return self._kept(self.ruleset.new_game(players, seed, settings, chance))
+        return self._added(self.ruleset.new_game(players, seed, settings, chance))
 
     def status(self, params: _Params) -> dict[str, Json]:
         number, game = self._game(params)
@@ -254,7 +254,8 @@ class Engine:
         language = params.take("language", "a language", str, "en")
         params.finish()
         lines = [
-            {"number": place, **_said(line)} for place, line in numbered_lines(game.table, game.state, player, language)
+            {"number": place, **_line_data(line)}
+            for place, line in numbered_lines(game.table, game.state, player, language)
         ]
         return {"lines": lines[since:], "next": len(lines)}
 
@@ -267,7 +268,7 @@ class Engine:
     def clone(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
         params.finish()
-        return self._kept(game.clone(log=True))
+        return self._added(game.clone(log=True))
 
     def save(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
@@ -277,7 +278,7 @@ class Engine:
     def load(self, params: _Params) -> dict[str, Json]:
         text = params.take("save", "the result of `save`", str)
         params.finish()
-        return self._kept(self.ruleset.load_game(text))
+        return self._added(self.ruleset.load_game(text))
 
     def explain(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
@@ -350,7 +351,7 @@ def _line(message: Mapping[str, Json]) -> str:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
 
 
-def _said(line: Line) -> dict[str, Json]:
+def _line_data(line: Line) -> dict[str, Json]:
     return {
         "kind": line.kind,
         "name": line.name,

@@ -187,10 +187,10 @@ class Hall:
     def _live(self, live: Live) -> None:
         self.lives[live.kept.id] = live
         live.programs, live.bots = self.programs, self.bots_for(live.ruleset)
-        live.changed = lambda: self._told(live)
+        live.changed = lambda: self._refresh(live)
         live.play_on()
 
-    def _told(self, live: Live) -> None:
+    def _refresh(self, live: Live) -> None:
         for view in self.views.values():
             if view.live is live:
                 view.dirty.set()
@@ -288,7 +288,7 @@ class Hall:
             raise Refused("No such line.")
         try:
             moment, chain, cites = await apart(
-                *(_accounted, live.as_log, live.source, number, view.language, live.kept.header["players"]),
+                *(_explained, live.as_log, live.source, number, view.language, live.kept.header["players"]),
                 pool="reading",
             )
         except (LookupError, Difference, RulesetError) as error:
@@ -303,7 +303,7 @@ class Hall:
         if key not in self._rulebooks:
             if len(self._rulebooks) >= MOST_PRINTED:
                 self._rulebooks.pop(next(iter(self._rulebooks)))
-            work = apart(_printed, Log(header, (), None), live.source, pool="reading")
+            work = apart(_rulebook, Log(header, (), None), live.source, pool="reading")
             self._rulebooks[key] = asyncio.get_running_loop().create_task(work)
         try:
             return await asyncio.shield(self._rulebooks[key])
@@ -326,7 +326,7 @@ def _check_overlays(overlays: Sequence[object]) -> None:
             raise Refused(f"Unknown overlay `{str(overlay)[:80]}`.")
 
 
-def _accounted(
+def _explained(
     log: Log, source: str | None, number: str, language: str, players: int
 ) -> tuple[str, list[tuple[str, str, str]], tuple[Quote, ...]]:
     ruleset = ruleset_of(log, source).for_players(players)
@@ -339,7 +339,7 @@ def _accounted(
     return account.moment, links, account.cites
 
 
-def _printed(log: Log, source: str | None) -> str:
+def _rulebook(log: Log, source: str | None) -> str:
     from interpreter.pages.html import html_of
     from interpreter.pages.rulebook import rulebook_of
 

@@ -190,7 +190,7 @@ class Live:
         the game unchanged."""
         async with self.lock:
             await self._choose(seat, choice)
-        self._told()
+        self._notify()
 
     async def _choose(self, seat: int, choice: Mapping[str, Any]) -> None:
         decision = self.game.decision_of(seat)
@@ -208,12 +208,12 @@ class Live:
                 self.cut_due = False
             await self.store.append(self.kept.id, len(self.kept.choices), line)
         except StoreError:
-            self._back(1)
+            self._undo(1)
             raise
         self.kept.choices.append(line)
         self.asking, self.note = None, ""
 
-    def _back(self, number: int) -> None:
+    def _undo(self, number: int) -> None:
         for _ in range(number):
             self.game.undo()
         for chronicle in self._chronicles.values():
@@ -232,12 +232,12 @@ class Live:
         persons = {n for n, each in enumerate(self.kept.seats) if each.kind == "person" and n != seat}
         if self.game.is_over:  # everybody may have read the log
             return last, sorted(persons)
-        if last == len(choices) - 1 and not self._news(seat):
+        if last == len(choices) - 1 and not self._reveals(seat):
             return last, []
         after = {line["by"] for line in choices[last + 1 :]} & persons
-        return last, sorted(persons if self._news(seat, len(choices) - last) else after)
+        return last, sorted(persons if self._reveals(seat, len(choices) - last) else after)
 
-    def _news(self, seat: int, number: int = 1) -> bool:
+    def _reveals(self, seat: int, number: int = 1) -> bool:
         """Return whether the last ``number`` choices revealed a random outcome or hidden information to the seat.
         Hidden information is detected by replaying them in other worlds that were consistent with its view before."""
         before, constants = self.at(len(self.kept.choices) - number), self.game.machine.constants
@@ -247,11 +247,13 @@ class Live:
             return True
         try:
             worlds = Worlds(before, seat)
-            return any(self._told_apart(worlds.deal(0, self._streams[seat].below), seat, number) for _ in range(WORLDS))
+            return any(
+                self._is_distinguishable(worlds.deal(0, self._streams[seat].below), seat, number) for _ in range(WORLDS)
+            )
         except (Undealt, IllegalMove, RuleFailure):
             return True
 
-    def _told_apart(self, world: Game, seat: int, number: int) -> bool:
+    def _is_distinguishable(self, world: Game, seat: int, number: int) -> bool:
         """Return whether the seat's view of a world differs from its view of the game after the last ``number``
         choices are replayed there."""
         for line in self.kept.choices[-number:]:
@@ -271,7 +273,7 @@ class Live:
             else:
                 await self._cut(stay)
                 message = ""
-        self._told()
+        self._notify()
         return message
 
     async def agree(self, seat: int, *, yes: bool) -> None:
@@ -288,14 +290,14 @@ class Live:
                 possible = self.undo_of(who)
                 if possible is not None and set(possible[1]) <= agreed:
                     await self._cut(stay)
-        self._told()
+        self._notify()
 
     async def _cut(self, stay: int) -> None:
         await self.store.cut(self.kept.id, stay)
         number = len(self.kept.choices) - stay
         del self.kept.choices[stay:]
         self.asking = None
-        self._back(number)
+        self._undo(number)
 
     # --- seats and bots
 
@@ -311,7 +313,7 @@ class Live:
             row = SeatRow(token or old.token, kind, bot or old.bot, name if kind == "person" else "")
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
-        self._told()
+        self._notify()
         return row
 
     async def sit(self, seat: int, name: str, token: str) -> SeatRow:
@@ -322,7 +324,7 @@ class Live:
             row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
-        self._told()
+        self._notify()
         return row
 
     async def _share(self) -> None:
@@ -359,7 +361,7 @@ class Live:
             try:
                 choice = await self._bots_choice(seat)
             except (BotFailed, BrokenExecutor) as error:
-                self._waits(str(error) or "the process of the bots has ended")
+                self._halt(str(error) or "the process of the bots has ended")
                 return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
             if seat != self._bot_to_play() or version != self.version:
@@ -372,11 +374,11 @@ class Live:
                 except IllegalMove:
                     continue  # the game has changed in the meantime
                 except (StoreError, Refused) as error:
-                    self._waits(str(error))
+                    self._halt(str(error))
                     return
-            self._told()
+            self._notify()
 
-    def _waits(self, why: str) -> None:
+    def _halt(self, why: str) -> None:
         self.note = f"The table waits: {why}"
         self.version += 1
         self.changed()
@@ -410,7 +412,7 @@ class Live:
             return await apart(chosen, self.as_log, self.source, f"{_SLOW}:1s", seat)
         return self._choice_of(self._made(seat, spec), seat)
 
-    def _told(self) -> None:
+    def _notify(self) -> None:
         self.version += 1
         self.changed_at = time.time()
         self.changed()
@@ -422,7 +424,7 @@ class Live:
         """Replay the game with changed rules, up to the first choice that is no longer possible."""
         async with self.lock:
             ruleset = ruleset.for_players(self.kept.header["players"])
-            game, stay, why = _as_far(ruleset, self._log())
+            game, stay, why = _replayed(ruleset, self._log())
             if game is None:
                 self.note = f"The changed rules cannot play this game: {why}"
             else:
@@ -438,7 +440,7 @@ class Live:
                 self._chronicles.clear()
                 self._bots.clear()
                 self.past.clear()
-        self._told()
+        self._notify()
 
     def knows(self, token: str) -> int | None:
         """Return the seat of a token, :data:`PUBLIC` for that of spectators, None for any other."""
@@ -465,7 +467,7 @@ def languages_of(ruleset: Ruleset) -> list[str]:
     return sorted({"en", *(name for phrase in phrases for name in phrase)})
 
 
-def _as_far(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
+def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
     """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
     game is None if nothing can be replayed."""
     try:
@@ -491,7 +493,7 @@ def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) ->
     play it."""
     log = Log(kept.header, tuple(bare(line) for line in kept.choices), None)
     ruleset = shared(ruleset_of(log, source)).for_players(kept.header["players"])
-    game, stay, why = _as_far(ruleset, log)
+    game, stay, why = _replayed(ruleset, log)
     if game is None:
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)

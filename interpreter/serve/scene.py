@@ -229,7 +229,7 @@ class Scene:
             env: list[Value] = [card, *[None] * (look.local_count + 8)]
             try:
                 text = "".join(
-                    each if isinstance(each, str) else self._said(self.value(each, env), each.type)
+                    each if isinstance(each, str) else self._spoken(self.value(each, env), each.type)
                     for each in look.parts
                 )
             except (Unseen, RuleFailure):
@@ -256,7 +256,7 @@ class Scene:
             data["stored"] = sum(held[0])
         return {**data, "fill": _fill(data["colours"]), "ink": ink_on(data["colours"][0]), **thing}
 
-    def _said(self, value: Any, type_: Type) -> str:
+    def _spoken(self, value: Any, type_: Type) -> str:
         if isinstance(value, Veil):
             raise Unseen
         return "" if value is None else self.spoken.text(value, type_)

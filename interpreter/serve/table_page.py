@@ -342,7 +342,7 @@ class View:
         status = [each for each in panels if each[0].at == "status" and each[0].form == "columns"]
         return {
             "status": _render("status", status=scene.status(), panels=status, mark=mark),
-            "notice": _render("notice", undo=self._wish(), **common),
+            "notice": _render("notice", undo=self._undo_request(), **common),
             "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
@@ -478,7 +478,7 @@ class View:
     def _can_undo(self) -> bool:
         return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
 
-    def _wish(self) -> dict[str, Any] | None:
+    def _undo_request(self) -> dict[str, Any] | None:
         """Return the pending undo request, and whether this seat must answer it."""
         asking = self.live.asking
         if asking is None:

@@ -35,7 +35,7 @@ class Watch:
 
     async def run(self) -> None:
         """Watch the files until cancelled."""
-        await self._look_at_all()
+        await self._load_all()
         marks = self._marks()
         while True:
             await asyncio.sleep(PAUSE)
@@ -54,7 +54,7 @@ class Watch:
             marks = {**self._marks(), **now}
             marks = {path: mark for path, mark in marks.items() if path in self._watched()}
 
-    def _wanted(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
+    def _tables(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
         """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
         tables: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
         for id in self.hall.offers:
@@ -63,8 +63,8 @@ class Watch:
             tables.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
         return tables
 
-    async def _look_at_all(self) -> None:
-        for key in self._wanted():
+    async def _load_all(self) -> None:
+        for key in self._tables():
             await self._load(key)
 
     async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | list[str]:
@@ -92,7 +92,7 @@ class Watch:
             return await asyncio.to_thread(read)
 
     async def _changed(self, paths: set[str]) -> None:
-        for key, lives in self._wanted().items():
+        for key, lives in self._tables().items():
             if key in self._paths and self._paths[key].isdisjoint(paths):
                 continue
             reloaded = await self._load(key)

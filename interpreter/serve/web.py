@@ -142,7 +142,7 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(hall.take_up())]
         if before is not None:
-            tasks.append(asyncio.create_task(_watched(before)))
+            tasks.append(asyncio.create_task(_run(before)))
         yield
         for task in tasks:
             task.cancel()
@@ -168,17 +168,17 @@ def application(
             Route("/seat/{token}/rules", site.rules),
             Mount("/static", StaticFiles(directory=str(static))),
         ],
-        exception_handlers={HTTPException: _told, Exception: _failed},  # type: ignore[dict-item]
+        exception_handlers={HTTPException: _error_page, Exception: _failed},  # type: ignore[dict-item]
         lifespan=lifespan,
     )
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
 
 
-async def _watched(before: Callable[[], Awaitable[None]]) -> None:
+async def _run(before: Callable[[], Awaitable[None]]) -> None:
     await before()
 
 
-async def _told(request: Request, error: HTTPException) -> Response:
+async def _error_page(request: Request, error: HTTPException) -> Response:
     return _page("message.html", error.status_code, title="Regelwerk", text=error.detail)
 
 

@@ -96,7 +96,7 @@ def command(
         raise click.BadParameter("want a finite number of seconds", param_hint="--seconds")
     if save is not None and not save.parent.is_dir():
         raise click.BadParameter(f"no such folder: {save.parent}", param_hint="--save")
-    kept = _kept(baseline) if baseline is not None else None
+    kept = _baseline(baseline) if baseline is not None else None
     if (overlays or settings) and not rulesets:
         raise click.UsageError("overlays and settings go with the name of a ruleset")
     subjects: list[Subject] = []
@@ -121,7 +121,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _kept(path: Path) -> Report:
+def _baseline(path: Path) -> Report:
     from interpreter.simulate.baseline import read_report
 
     try:

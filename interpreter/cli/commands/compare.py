@@ -211,7 +211,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     digests = a.digest, b.digest
     plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
-    done = _gathered(
+    done = _collected(
         "pairs of games",
         games.count,
         lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
@@ -221,7 +221,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     count = 0
     if games.each and len(done) == games.count:
         count = len(singles(found))
-        singly = _gathered(
+        singly = _collected(
             "differences",
             count,
             lambda stopped: one_at_a_time(plan, found, seeds, options.crew_for(games.jobs, count), alone, stopped),
@@ -242,7 +242,7 @@ def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> No
         raise click.BadParameter(str(error), param_hint="--set") from None
 
 
-def _gathered(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
+def _collected(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
     """Return all results of a run, or those before Ctrl-C. ``run`` gets a function that returns whether to stop."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.workers import WorkersLost

@@ -51,8 +51,8 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
       regelwerk new overlay short --for goofspiel
       regelwerk new edition house-rules --for germany-2018
     """
-    kind = kind or _asked("Kind", type=click.Choice(KINDS), missing="KIND")
-    name = name or _asked("Name (lower-case letters, digits, `-`)", missing="NAME")
+    kind = kind or _prompted("Kind", type=click.Choice(KINDS), missing="KIND")
+    name = name or _prompted("Name (lower-case letters, digits, `-`)", missing="NAME")
     family, name = _parts(kind, name)
     title = _title(title, name)
     root = folder or _folder()
@@ -88,7 +88,7 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
 # --- input
 
 
-def _asked(
+def _prompted(
     question: str, *, missing: str, type: click.ParamType[object] | None = None, default: str | None = None
 ) -> str:
     """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
@@ -151,7 +151,7 @@ def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
             listed = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
             raise click.UsageError(f"--for is missing; there are {listed}")
         notice(f"Rulesets: {', '.join(known)}")
-        base = _asked("Ruleset to build on", missing="--for", type=click.Choice(known))
+        base = _prompted("Ruleset to build on", missing="--for", type=click.Choice(known))
     ruleset = load(base, shelf=shelf if not base.endswith((".yaml", ".yml")) else None)
     if family not in (None, ruleset.composition.family):
         refused(f"`{ruleset.id}` is of the family `{ruleset.composition.family}`, not `{family}`")

@@ -14,7 +14,7 @@ from interpreter.base.messages import frame, listed_in
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
 from interpreter.cli import options
-from interpreter.cli.output import as_json, board, nobody_reads, say, styled
+from interpreter.cli.output import as_json, board, discard_output, say, styled
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ def command(
         except BrokenPipeError:
             if log is None:
                 raise
-            nobody_reads()  # go on, to complete the log
+            discard_output()  # go on, to complete the log
 
     watchers: list[Watcher] = [Narrator(tell, language, prompts=prompts)]
     with ExitStack() as stack:
         recorder = None
         if log is not None:
-            recorder = Recorder(stack.enter_context(_kept_file(log)).write)
+            recorder = Recorder(stack.enter_context(_log_file(log)).write)
             watchers.append(recorder)
         if output == "json":
             names = [bot.name for bot in table]
@@ -102,7 +102,7 @@ def command(
 
 
 @contextmanager
-def _kept_file(log: Path) -> Iterator[IO[str]]:
+def _log_file(log: Path) -> Iterator[IO[str]]:
     """Open a temporary file that replaces the log when the game is over. An aborted game leaves the old log."""
     if str(log) == "-" or (log.exists() and not log.is_file()):
         with click.open_file(str(log), "w", encoding="utf-8") as file:

@@ -112,7 +112,7 @@ def command(
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
     spec = bots or default_bots(loaded)
     plan = Plan(name, overlays, loaded.digest, number, spec, tuple(values.items()))
-    journal, done = _kept(beside, plan, start, resume)
+    journal, done = _journal(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
@@ -185,7 +185,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     return options.seed_for(seed) if kept is None else kept
 
 
-def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
+def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
     """Return the checkpoint file and the games that it already holds."""
     from interpreter.simulate.checkpoint import Journal, OtherSimulation
 

@@ -162,13 +162,13 @@ def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
 
 
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
-    from interpreter.cli.scenario_results import told
+    from interpreter.cli.scenario_results import failure_report
 
     for line in suite.messages():
         notice(line)
     for outcome in outcomes:
         if not outcome.passed:
-            for line in told(outcome, suite.statements):
+            for line in failure_report(outcome, suite.statements):
                 say(line)
             say()
     failed = sum(not outcome.passed for outcome in outcomes)

@@ -91,7 +91,7 @@ def command(
     if games is None and seconds is None:
         games, seconds = GAMES, SECONDS
     began = monotonic()
-    for finding in _watched(loaded, numbers, values, seed, games, seconds, played):
+    for finding in _with_progress(loaded, numbers, values, seed, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
         scenario = shrink(finding, *left)
         reported.append((finding, scenario))
@@ -99,7 +99,7 @@ def command(
             _tell(finding, scenario)
     skipped = _skipped(played, games, asked_for, seconds)
     scenarios = [scenario for _, scenario in reported if scenario is not None]
-    file = _kept(write, loaded, scenarios) if write is not None and scenarios else None
+    file = _write(write, loaded, scenarios) if write is not None and scenarios else None
     if output == "json":
         about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": seed, "games": played.games}
         about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
@@ -148,7 +148,7 @@ def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -
     return options.settings_for(ruleset.for_players(number), number, settings)
 
 
-def _watched(
+def _with_progress(
     ruleset: Ruleset,
     players: list[int],
     settings: dict[str, Json],
@@ -215,7 +215,7 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
     }
 
 
-def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
+def _write(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
     """Write the scenarios to a new file in the folder, with unique names, and return its path."""
     from interpreter.testing.shrink import file_of
 
