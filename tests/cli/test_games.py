@@ -129,7 +129,7 @@ def test_simulate_tells_processor_time_and_wall_time_apart(run: Run, monkeypatch
     monkeypatch.setattr(Whole, "games", lambda *given: sleep(0.2) or games(*given))  # type: ignore[func-returns-value]
     data = json.loads(run("simulate", *GAME, "-n", "2", "--jobs", "1", "-o", "json").stdout)
     assert data["wall_seconds"] > 0.02 * data["decisions"] > 2 * data["processor_seconds"]
-    assert "processor time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout
+    assert "CPU time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout
 
 
 def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -295,7 +295,7 @@ def _text(data: Report) -> None:
     free, decisions, seconds = data["free_decisions"], data["decisions"], data["processor_seconds"]
     say(f"{decisions:,} decisions ({free:,} with more than one option)")
     speed = f", {decisions / seconds:,.0f} decisions a second" if seconds else ""
-    say(f"processor time {seconds:.2f} s{speed}; wall time {data['wall_seconds']:.2f} s")
+    say(f"CPU time {seconds:.2f} s{speed}; wall time {data['wall_seconds']:.2f} s")
     rounds = data["rounds"]
     say(f"rounds: {rounds['mean']:.1f} ({rounds['min']} to {rounds['max']})")
     say()
