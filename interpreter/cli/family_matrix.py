@@ -105,7 +105,7 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
                 means[member.ruleset.id] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
             tell(plan.count)
     table = f"{counted(players, 'player')} by the bot {bots}"
-    how = f"{counted(plan.count, 'game')} of member, {table}, seeds {start} to {start + plan.count - 1}"
+    how = f"{counted(plan.count, 'game')} of each, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 

@@ -107,7 +107,7 @@ def command(
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions"
-        say(f"{count}: {len(reported) or 'nothing'} found" + (f", file in {file}" if file is not None else ""))
+        say(f"{count}: {len(reported) or 'nothing'} found" + (f", written to {file}" if file is not None else ""))
         notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
         for line in skipped:
             notice(f"skipped: {line}")
