@@ -355,7 +355,7 @@ def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple
     if table is None:
         raise LookupError(f"unknown table `{name}`{did_you_mean(name, ruleset.model.tables)}")
     if len(keys) != len(table.keys):
-        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
+        raise LookupError(f"`{name}` has the keys [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
     place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
     if place not in table.cells:
         raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")

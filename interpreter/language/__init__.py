@@ -1,1 +1,1 @@
-"""The rule language: text, tree, checked tree."""
+"""The rule language: text, syntax tree, checked tree."""

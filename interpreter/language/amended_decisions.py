@@ -1,7 +1,7 @@
-"""Decisions that other files change: alternatives that are added to them, and more that is said of those they have.
+"""Amendments of decisions: other files add alternatives to a decision, or wrap those it has.
 
-What comes in is the tree of a procedure as its file has it; what goes out is the tree with all alternatives, which the
-checker then reads like any other. Names that are added mean the actor and what the decision shows.
+The input is the syntax tree of a procedure in its file; the output is the tree with all alternatives, for the checker.
+In amendments, `who` is the actor, and the values shown with the decision have their names.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["Decisions"]
 
 
 class Decisions:
-    """Amendments of decisions by name, lowest file first."""
+    """Amendments by decision, lowest file first."""
 
     def __init__(self, composition: Composition, report: Report) -> None:
         self.entries = composition.sections.get("decisions", {})
         self.report = report
         self.asked: set[str] = set()
-        self.refused: set[tuple[str, Span]] = set()
+        self.reported: set[tuple[str, Span]] = set()
         self.parts = {
             name: [
                 (how, alternative)
@@ -40,13 +40,13 @@ class Decisions:
         }
 
     def widened(self, tree: nodes.Procedure) -> nodes.Procedure:
-        """A procedure whose decisions have all their alternatives."""
+        """Return a procedure with its decisions amended."""
         asked = [node.name for node in descendants(tree) if isinstance(node, nodes.Choose)]
         self.asked.update(asked)
         return rewritten(tree, self._node) if any(self.parts.get(name) for name in asked) else tree
 
     def check_asked(self) -> None:
-        """Every decision that files speak of is one that a rule asks."""
+        """Report amendments of decisions that no rule asks."""
         for name, entries in self.entries.items():
             if name not in self.asked:
                 near = did_you_mean(name, self.asked)
@@ -57,32 +57,32 @@ class Decisions:
             return node
         for how, part in self.parts.get(node.name, ()):
             choices = () if how == "adds" else _choices(node, part.name)
-            mixed = [*_captured(node, part, choices), *(_entangled(node, part, choices) if how == "wraps" else ())]
-            for name, at in mixed:
-                remedy = "it is not known here" if isinstance(at, nodes.Name) else f"take another name for `{name}`"
+            clashes = [*_captured(node, part, choices), *(_entangled(node, part, choices) if how == "wraps" else ())]
+            for name, at in clashes:
+                remedy = "it is not defined here" if isinstance(at, nodes.Name) else f"take another name for `{name}`"
                 self._error("E501", f"`{name}` is a local of the rule that asks `{node.name}`", at, help=remedy)
-            named = _known(node, part, choices)
+            resolved = _resolved(node, part, choices)
             if how == "adds":
-                node = replace(node, alternatives=(*node.alternatives, named))
+                node = replace(node, alternatives=(*node.alternatives, resolved))
             else:
-                node = self._wrapped(node, named)
+                node = self._wrapped(node, resolved)
         return node
 
     def _wrapped(self, node: nodes.Choose, upper: nodes.Alternative) -> nodes.Choose:
-        below = next((each for each in node.alternatives if each.name == upper.name), None)
+        below = next((alternative for alternative in node.alternatives if alternative.name == upper.name), None)
         if below is None:
-            known = [each.name for each in node.alternatives]
+            known = [alternative.name for alternative in node.alternatives]
             note = Note(f"it has {', '.join(f'`{name}`' for name in known)}")
             message = f"unknown alternative `{upper.name}` of `{node.name}`{did_you_mean(upper.name, known)}"
             self._error("E301", message, upper, (note,))
             return node
         if upper.binders:
-            self._error("E511", f"`{upper.name}` has its choices already: they stand under their names here", upper)
+            self._error("E511", f"`{upper.name}` already has its choices; use them by their names", upper)
         if upper.body is not None and below.body is None:
-            self._error("E507", f"`{upper.name}` only ends the decision: it can have conditions here, no body", upper)
+            self._error("E507", f"`{upper.name}` only ends the decision: a wrap can add conditions, no body", upper)
             return node
         if upper.body is not None and not any(map(_is_base, descendants(upper.body))):
-            remedy = "an alternative that must not be there has `if no`"
+            remedy = "to remove an alternative, write `if no`"
             self._error("E507", f"`{upper.name}` is wrapped, but `base()` is never called", upper, help=remedy)
         both = replace(
             below,
@@ -91,13 +91,14 @@ class Decisions:
             cites=tuple(dict.fromkeys((*below.cites, *upper.cites))),
             body=below.body if upper.body is None or below.body is None else _over(upper.body, below.body),
         )
-        return replace(node, alternatives=tuple(both if each is below else each for each in node.alternatives))
+        alternatives = tuple(both if alternative is below else alternative for alternative in node.alternatives)
+        return replace(node, alternatives=alternatives)
 
     def _error(
         self, code: str, message: str, at: nodes.Node, notes: tuple[Note, ...] = (), help: str | None = None
     ) -> None:
-        if (code, at.span) not in self.refused:  # a decision may be asked in several places
-            self.refused.add((code, at.span))
+        if (code, at.span) not in self.reported:  # several rules may ask the decision
+            self.reported.add((code, at.span))
             self.report(Diagnostic(code, message, at.span, notes, help))
 
 
@@ -107,68 +108,68 @@ def _alternatives(entry: Entry, how: str, report: Report) -> tuple[nodes.Alterna
 
 
 def _choices(node: nodes.Choose, name: str) -> tuple[str, ...]:
-    return tuple(b.name for each in node.alternatives if each.name == name for b in each.binders)
+    return tuple(binder.name for part in node.alternatives if part.name == name for binder in part.binders)
 
 
 def _shown(node: nodes.Choose) -> dict[str, nodes.Expr]:
-    """Return the variables that a decision offers to its amendments."""
-    actor = nodes.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
+    """Return the variables that amendments of a decision can use, with their expressions."""
+    actor = nodes.Name(node.each, span=node.seat.span) if node.each else node.seat
     return {"who": actor, **{item.name: item.value for item in node.context}}
 
 
 def _captured(
     node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]
 ) -> Iterator[tuple[str, nodes.Node]]:
-    """Names that an alternative gives to something of its own, and which stand in what its `who` and the like mean."""
+    """Yield names bound by an alternative that occur in the expressions of the variables it uses, such as `who`."""
     bound = dict(_bound(part))
-    used = {each.name for each in descendants(part) if isinstance(each, nodes.Name)} - {*choices, *bound}
+    used = {child.name for child in descendants(part) if isinstance(child, nodes.Name)} - {*choices, *bound}
     for name, value in _shown(node).items():
-        for each in descendants(value) if name in used else ():
-            if isinstance(each, nodes.Name) and each.name in bound:
-                yield each.name, bound[each.name]
+        for child in descendants(value) if name in used else ():
+            if isinstance(child, nodes.Name) and child.name in bound:
+                yield child.name, bound[child.name]
 
 
 def _entangled(
     node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]
 ) -> Iterator[tuple[str, nodes.Node]]:
-    """Names that the body of a wrap and the body below it, which stands in it, would both give a meaning."""
-    below = next((each.body for each in node.alternatives if each.name == part.name), None)
+    """Yield names with a meaning both in the body of a wrap and in the body below, which is inserted into it."""
+    below = next((alternative.body for alternative in node.alternatives if alternative.name == part.name), None)
     if below is None or part.body is None:
         return
-    left = {each.name for each in below.statements if isinstance(each, nodes.Let | nodes.Roll)}
+    remaining = {child.name for child in below.statements if isinstance(child, nodes.Let | nodes.Roll)}
     bound = dict(_bound(below))
-    free = {each.name for each in descendants(below) if isinstance(each, nodes.Name)} - set(bound)
+    free = {child.name for child in descendants(below) if isinstance(child, nodes.Name)} - set(bound)
     own = {}
-    for each in descendants(part.body):
-        if isinstance(each, nodes.Let | nodes.Roll | nodes.TestLet | nodes.ForEach):
-            own[each.variable if isinstance(each, nodes.ForEach) else each.name] = each
-    yield from ((name, at) for name, at in own.items() if name in left | free)
-    for each in descendants(part.body):
-        if isinstance(each, nodes.Name) and each.name in left - {*choices, *_shown(node), *dict(_bound(part))}:
-            yield each.name, each
+    for child in descendants(part.body):
+        if isinstance(child, nodes.Let | nodes.Roll | nodes.TestLet | nodes.ForEach):
+            own[child.variable if isinstance(child, nodes.ForEach) else child.name] = child
+    yield from ((name, at) for name, at in own.items() if name in remaining | free)
+    for child in descendants(part.body):
+        if isinstance(child, nodes.Name) and child.name in remaining - {*choices, *_shown(node), *dict(_bound(part))}:
+            yield child.name, child
 
 
-def _known(node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]) -> nodes.Alternative:
-    """An alternative in which `who` is the actor, and what the decision shows has its names."""
+def _resolved(node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, ...]) -> nodes.Alternative:
+    """Replace `who` by the actor in an alternative, and the names of shown values by their expressions."""
     shown = _shown(node)
     own = {*choices, *dict(_bound(part))}
 
-    def known(each: object) -> object:
-        value = shown.get(each.name) if isinstance(each, nodes.Name) and each.name not in own else None
-        return each if value is None else value
+    def resolved(child: object) -> object:
+        value = shown.get(child.name) if isinstance(child, nodes.Name) and child.name not in own else None
+        return child if value is None else value
 
-    return rewritten(part, known)
+    return rewritten(part, resolved)
 
 
 def _bound(part: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
-    for each in descendants(part):
-        if isinstance(each, nodes.Binder | nodes.Let | nodes.TestLet | nodes.Roll):
-            yield each.name, each
+    for child in descendants(part):
+        if isinstance(child, nodes.Binder | nodes.Let | nodes.TestLet | nodes.Roll):
+            yield child.name, child
         elif (
-            isinstance(each, nodes.ForEach | nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension)
-            and each.variable
+            isinstance(child, nodes.ForEach | nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension)
+            and child.variable
         ):
-            yield each.variable, each
+            yield child.variable, child
 
 
 def _is_base(node: object) -> bool:
@@ -182,12 +183,12 @@ def _both(below: nodes.Expr | None, upper: nodes.Expr | None) -> nodes.Expr | No
 
 
 def _over(upper: nodes.Block, below: nodes.Block) -> nodes.Block:
-    """A block with the statements of the one below where it says `base()`."""
+    """Replace `base()` in a block by the statements of the block below."""
 
     def opened(node: object) -> object:
         if not isinstance(node, nodes.Block):
             return node
-        parts = (below.statements if _is_base(each) else (each,) for each in node.statements)
+        parts = (below.statements if _is_base(child) else (child,) for child in node.statements)
         return replace(node, statements=tuple(statement for part in parts for statement in part))
 
     return rewritten(upper, opened)

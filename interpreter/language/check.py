@@ -1,7 +1,7 @@
-"""The checker: a composition to a model in which every text is checked.
+"""The checker: turns a composition into a model in which every text is checked.
 
-First all declarations and the headers of all rules are read, so that texts may name each other in any order; then every
-body. All mistakes are reported, not the first.
+It reads all declarations and rule headers before any body, so texts may refer to each other in any order. It reports
+all errors, not only the first.
 """
 
 from __future__ import annotations
@@ -52,32 +52,32 @@ Body = nodes.Function | nodes.Procedure | nodes.Verdict
 
 
 def check(composition: Composition, statements: dict[str, Statement]) -> tuple[Model, list[Diagnostic]]:
-    """The model of a composition and everything that is wrong with it. ``statements`` are those that may be cited."""
+    """Return the model of a composition, and all diagnostics. ``statements`` are those that may be cited."""
     checker = _Whole(composition, statements)
     checker.run()
-    return checker.model, _told_of_members(composition, checker.diagnostics)
+    return checker.model, _merge_removed_members(composition, checker.diagnostics)
 
 
-def _told_of_members(composition: Composition, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics in which members that a file leaves out of a kind are told there, and not wherever they are named."""
+def _merge_removed_members(composition: Composition, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Replace the errors about a member that a file drops from a kind by one error at that kind."""
     for name, layers in composition.sections.get("kinds", {}).items():
         lists = [(layer, [m.text for m in words(value)]) for layer in layers if (value := _members(layer)) is not None]
         for (_, before), (layer, after) in pairwise(lists):
             for member in [m for m in before if m not in after]:
-                at = [d for d in found if d.code in ("E301", "E302") and d.span and d.span.text == member]
-                if at:
+                uses = [d for d in diagnostics if d.code in ("E301", "E302") and d.span and d.span.text == member]
+                if uses:
                     value = _members(layer)
                     assert value is not None
-                    notes = tuple(Note(f"`{member}` is named here", d.span) for d in at[:3])
-                    message = f"`{name}` has no `{member}` any more, which is named in {counted(len(at), 'place')}"
-                    helped = "a file that amends a kind gives all of its members"
-                    told = Diagnostic("E302", message, value.span, notes, helped)
-                    found = [told, *(d for d in found if d not in at)]
-    return found
+                    notes = tuple(Note(f"`{member}` is used here", d.span) for d in uses[:3])
+                    message = f"`{name}` no longer has `{member}`, which is used in {counted(len(uses), 'place')}"
+                    help = "an amended kind lists all of its members"
+                    merged = Diagnostic("E302", message, value.span, notes, help)
+                    diagnostics = [merged, *(d for d in diagnostics if d not in uses)]
+    return diagnostics
 
 
 def _members(layer: Entry) -> Value | None:
-    """The list of members that a layer of a kind gives."""
+    """Return the list of members in a layer of a kind, if it has one."""
     value = layer.get("is") if isinstance(layer.value, Mapping) else layer.value
     return value if isinstance(value, Sequence) else None
 
@@ -85,7 +85,7 @@ def _members(layer: Entry) -> Value | None:
 def check_text(
     model: Model, signatures: Signatures, procedure: nodes.Procedure, name: str
 ) -> tuple[RuleLayer, list[Diagnostic]]:
-    """A procedure that stands outside the ruleset, as a scenario's `given`."""
+    """Check a procedure outside the ruleset, such as a scenario's `given`."""
     diagnostics: list[Diagnostic] = []
     frame = Frame()
     steps = Steps(model, signatures, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
@@ -106,7 +106,7 @@ def check_function(
     weights: abc.Mapping[str, int],
     report: Callable[[Diagnostic], None],
 ) -> tuple[Signature, RuleLayer]:
-    """A helper: a function or verdict that stands outside the ruleset. It is called by its layer's id."""
+    """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
     parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
     constant = literal_type(tree)
@@ -114,7 +114,7 @@ def check_function(
     if isinstance(tree, nodes.Function) and constant is None:
         result = resolve_type(model, header.result, report) if header and header.result else NEVER
         if result == NEVER:
-            message = f"`{key.text}` needs a header that says what it gives: `() -> type:`"
+            message = f"`{key.text}` needs a header with its result: `() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
     for name, type_ in parameters:
@@ -136,11 +136,13 @@ def _checked_body(
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
         return steps.expressions.need(tree.body, signature.result)
     block = cast(nodes.Block, tree.body)
-    found = steps.block(block)
-    if signature.result not in (NOTHING, NEVER) and (way := _way_out(found, Note("nothing is returned"))) is not None:
-        message = f"not every path returns a value ({signature.result})"
-        report(Diagnostic("E702", message, tree.span, (way,)))
-    return found
+    checked = steps.block(block)
+    if signature.result not in (NOTHING, NEVER):
+        note = _missing_return(checked, Note("nothing is returned"))
+        if note is not None:
+            message = f"not every path returns a value ({signature.result})"
+            report(Diagnostic("E702", message, tree.span, (note,)))
+    return checked
 
 
 def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirement:
@@ -154,7 +156,7 @@ def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirem
 
 
 class _Whole(Checker):
-    """Checks a composition from its headers to its citations."""
+    """Checks a whole composition, from headers to citations."""
 
     def __init__(self, composition: Composition, statements: dict[str, Statement]) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -164,20 +166,20 @@ class _Whole(Checker):
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, report)
         self.unread = False
-        """Whether the text of a procedure cannot be read."""
+        """True if the text of a procedure could not be parsed."""
 
     def run(self) -> None:
-        """All checks, in an order in which each knows what it needs of those before it."""
+        """Run all checks. Each may use the results of those before it."""
         self._headers()
         Boards(self.composition, self.declared, self.signatures, self.report).check()
         self._program()
         self._rules()
         self._triggers()
         self._standing()
-        given = self.composition, self.declared, self.signatures, self.report
-        Starts(*given).check()
+        context = self.composition, self.declared, self.signatures, self.report
+        Starts(*context).check()
         self._settings()
-        Shown(*given, unread=self.unread).check()
+        Shown(*context, unread=self.unread).check()
         self._laws()
         self._citations()
         self.decisions.check_asked()
@@ -221,10 +223,10 @@ class _Whole(Checker):
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
-            self.error("E310", f"`{name}` needs a header that says what it gives: `() -> type:`", tree.span)
+            self.error("E310", f"`{name}` needs a header with its result: `() -> type:`", tree.span)
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
-            self.error("E310", "a verdict gives no value of its own", header.span)
+            self.error("E310", "a verdict has no result type", header.span)
         if below is None:
             unread, is_constant = tree is None, constant is not None
             self.signatures[name] = Signature(name, form, parameters, result, entry.span, unread, is_constant)
@@ -278,11 +280,10 @@ class _Whole(Checker):
                     keys.append(self.expressions(frame).need(tree, INT))
             self.model.ranking = tuple(keys)
             self.model.ranking_cites = tuple(cite.text for cite in words(result.value.get("cites")))
-        for missing in [
-            name for name, found in (("round", entry), ("setup", setup), ("result", result)) if found is None
-        ]:
-            span = self.composition.documents[0].root.span
-            self.error("E306", f"no file of this ruleset says `{missing}`", span)
+        for name, section in (("round", entry), ("setup", setup), ("result", result)):
+            if section is None:
+                span = self.composition.documents[0].root.span
+                self.error("E306", f"no file of this ruleset declares `{name}`", span)
 
     def _phase_guard(self, when: Value | None) -> Guard | None:
         tree = condition_of(when, self.report) if when is not None else None
@@ -326,7 +327,7 @@ class _Whole(Checker):
         covers = entry.covers
         guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
         if guards and index == 0:
-            self.error("E507", "nothing lies below this rule to answer where `when` is false", guards[0].span)
+            self.error("E507", "no layer below answers if `when` is false", guards[0].span)
         when = self._guard(guards, frame)
         steps = Steps(
             self.model,
@@ -362,7 +363,7 @@ class _Whole(Checker):
         )
 
     def _guard(self, guards: list[Scalar], frame: Frame) -> core.Expression | None:
-        """The conditions of a layer and of the parts that it stands in, as one."""
+        """Join the conditions of a layer and of its enclosing parts."""
         when: core.Expression | None = None
         for guard in guards:
             tree = condition_of(guard, self.report)
@@ -389,7 +390,7 @@ class _Whole(Checker):
                 "E507",
                 f"`{name}` wraps, but never calls `base`",
                 covers[2],
-                "say `replaces` where nothing of it is left",
+                "write `replaces` if the rule below is not needed",
             )
 
     # --- triggers and standing rules
@@ -413,10 +414,10 @@ class _Whole(Checker):
         )
 
     def _cases(self, name: str, entry: Entry, frame: Frame) -> Iterator[TriggerCase]:
-        written = entry.get("cases")
-        if isinstance(written, Sequence):
+        listed = entry.get("cases")
+        if isinstance(listed, Sequence):
             seen: dict[str, Span] = {}
-            for position, case in enumerate(written.items):
+            for position, case in enumerate(listed.items):
                 if not isinstance(case, Mapping):
                     continue
                 phases = words(case.get("in"))
@@ -437,12 +438,12 @@ class _Whole(Checker):
             yield TriggerCase((), self._handler(f"{name}!always", entry.get("does"), frame, entry), (), entry.span)
 
     def _handler(self, name: str, text: Value | None, frame: Frame, entry: Entry) -> str | None:
-        """The text of a trigger or standing rule as a procedure whose parameters are the locals bound so far."""
+        """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         tree = self._procedure(text)
         if tree is None:
             return None
         if tree.header is not None:
-            self.error("E310", "this takes its names from its `on` or `for`: no header here", tree.header.span)
+            self.error("E310", "no header is allowed here: names come from `on` or `for`", tree.header.span)
         inner = Frame()
         parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in _variables(frame)]
         for parameter, type_ in parameters:
@@ -544,7 +545,7 @@ class _Whole(Checker):
 
 
 def literal_type(tree: Body | None) -> Type | None:
-    """The type of a function that is a number, `yes` or `no`, and has no header: a constant."""
+    """Return the type of a constant (a function that is a number, `yes` or `no`, without header), else None."""
     if not isinstance(tree, nodes.Function) or tree.header is not None:
         return None
     value = tree.body.value if isinstance(tree.body, nodes.Negative) else tree.body
@@ -559,8 +560,8 @@ def _variables(frame: Frame) -> list[Variable]:
     return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
-def _way_out(steps: tuple[core.Step, ...], whole: Note) -> Note | None:
-    """Return the position at which a path through the steps ends without a return."""
+def _missing_return(steps: tuple[core.Step, ...], whole: Note) -> Note | None:
+    """Return a note on where a path through the steps ends without a return, or None if all paths return."""
     if not steps:
         return whole
     last = steps[-1]
@@ -568,15 +569,15 @@ def _way_out(steps: tuple[core.Step, ...], whole: Note) -> Note | None:
         case core.Returns() | core.Ends():
             return None
         case core.Branch():
-            fails = Note("nothing is returned where this does not hold", last.test.span)
-            then = _way_out(last.then, Note("nothing is returned where this holds", last.test.span))
-            return then or _way_out(last.otherwise, fails)
+            fails = Note("nothing is returned if this is false", last.test.span)
+            then = _missing_return(last.then, Note("nothing is returned if this is true", last.test.span))
+            return then or _missing_return(last.otherwise, fails)
         case core.Ask(at_once=None):
-            ways = (
-                _way_out(each.body or (), Note("nothing is returned after this choice", each.span))
-                for each in last.options
+            notes = (
+                _missing_return(option.body or (), Note("nothing is returned after this choice", option.span))
+                for option in last.options
             )
-            return next((way for way in ways if way is not None), None)
+            return next((note for note in notes if note is not None), None)
         case core.Repeat():
             return Note("nothing is returned after this `while`", last.span)
         case core.Iterate():

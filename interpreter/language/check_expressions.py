@@ -1,7 +1,7 @@
-"""Expressions: parsed nodes to checked ones, with names bound and types known.
+"""Type checker of expressions: turns parsed nodes into checked ones, with names bound and types known.
 
-An :class:`Expressions` works on one text of one ruleset. What it cannot make sense of is reported and becomes a value
-of the type `never`, which fits everywhere, so that one mistake gives one message.
+An :class:`Expressions` checks one text of one ruleset. An error is reported, and the expression gets the type `never`,
+which is accepted everywhere, so that one error gives one message.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 ROLE = KindType("role")
 PHASE = KindType("phase", optional=True)
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
-"""What authors bring along from elsewhere, and what it is here."""
+"""Words of other languages, with a hint."""
 MAXIMUM_NESTING = 6
 
 
@@ -78,99 +78,100 @@ class Expressions:
         self.report = report
         self.base: tuple[str, int, Signature] | None = None
         self.weights: Mapping[str, int] = {}
-        """Numbers that a policy's text knows by name."""
+        """Named weights of a policy."""
         self.hints: Mapping[str, str] = OTHER_WORDS
-        """Remedies for names that mean nothing here."""
+        """Help for unknown names."""
 
     # --- entry points
 
-    def value(self, node: nodes.Expr, wanted: Type | None = None, *, maybe: bool = False) -> core.Expression:
-        """The expression as a value: holders are read. ``maybe``: nothing to find is none, not a failure."""
-        return self._read(self._any(node, wanted, maybe))
+    def value(self, node: nodes.Expr, expected: Type | None = None, *, maybe: bool = False) -> core.Expression:
+        """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, not a
+        failure."""
+        return self._read(self._any(node, expected, maybe))
 
-    def need(self, node: nodes.Expr, wanted: Type, what: str = "") -> core.Expression:
-        """The expression as a value of the wanted type (a holder where a holder is wanted)."""
-        found = self._any(node, wanted, wanted.optional)
-        if not isinstance(wanted, HolderType) and not isinstance(wanted, PlaceType):
-            found = self._read(found)
-        return self.fit(found, wanted, node.span, what)
+    def need(self, node: nodes.Expr, expected: Type, detail: str = "") -> core.Expression:
+        """Check an expression as a value (or holder) of the expected type."""
+        value = self._any(node, expected, expected.optional)
+        if not isinstance(expected, HolderType) and not isinstance(expected, PlaceType):
+            value = self._read(value)
+        return self.fit(value, expected, node.span, detail)
 
     def knows(self, node: nodes.Name) -> bool:
-        """Return whether a name means anything here; nothing is said where it does not."""
-        found: list[Diagnostic] = []
-        report, self.report = self.report, found.append
+        """Return whether a name is defined, without reporting it."""
+        diagnostics: list[Diagnostic] = []
+        report, self.report = self.report, diagnostics.append
         try:
             self._any(node, None, True)
         finally:
             self.report = report
-        return not found
+        return not diagnostics
 
     def condition(self, node: nodes.Expr) -> core.Expression:
         return self.need(node, BOOL)
 
     def holder(self, node: nodes.Expr) -> core.Expression:
-        """The expression as the place where things lie."""
-        found = self._any(node, None, False)
-        if isinstance(found.type, HolderType | PlaceType | NeverType | PileType):
-            return found
-        message = f"got {found.type}, want a zone, pool, track, stock or place"
-        held = [name for name in self._group_names(found.type) if isinstance(self.model.groups[name].type, HolderType)]
+        """Check an expression as a holder, place or pile."""
+        value = self._any(node, None, False)
+        if isinstance(value.type, HolderType | PlaceType | NeverType | PileType):
+            return value
+        message = f"got {value.type}, want a zone, pool, track, stock or place"
+        held = [name for name in self._group_names(value.type) if isinstance(self.model.groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
-        self.report(Diagnostic("E410", message, node.span, help=f"a {found.type} has {names}" if held else None))
+        self.report(Diagnostic("E410", message, node.span, help=f"a {value.type} has {names}" if held else None))
         return self._never(node.span)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
-        """The expression as something to look through, and the type of its items."""
-        found = self.value(node)
-        if isinstance(found.type, CollectionType) and not found.type.optional:
-            return found, found.type.of
-        if isinstance(found.type, PileType) and not found.type.optional:
-            return found, CardType(found.type.name)
-        if found.type.optional and isinstance(found.type, CollectionType):
-            self._maybe_none(node, found.type)
-        elif not isinstance(found.type, NeverType):
-            self.error("E402", f"got {found.type}, want a list, set or range", node.span)
-        return found, NEVER
+        """Check an expression as a collection to iterate over; return it and the type of its items."""
+        value = self.value(node)
+        if isinstance(value.type, CollectionType) and not value.type.optional:
+            return value, value.type.of
+        if isinstance(value.type, PileType) and not value.type.optional:
+            return value, CardType(value.type.name)
+        if value.type.optional and isinstance(value.type, CollectionType):
+            self._maybe_none(node, value.type)
+        elif not isinstance(value.type, NeverType):
+            self.error("E402", f"got {value.type}, want a list, set or range", node.span)
+        return value, NEVER
 
     def call(self, node: nodes.Expr) -> core.Expression:
-        """A call at a place where procedures may be called."""
+        """Check a call in a position where procedures are allowed."""
         if isinstance(node, nodes.Call):
             return self._call(node, procedures=True)
         return self.value(node)
 
-    # --- facts that tests show
+    # --- facts that tests establish
 
     def facts(self, node: nodes.Expr, *, holds: bool) -> dict[str, Type]:
-        """Narrower types of names once the test holds (or fails)."""
+        """Return the narrowed types of paths if the test holds (or fails)."""
         match node:
             case nodes.Not(value):
                 return self.facts(value, holds=not holds)
             case nodes.Binary(operator, left, right) if operator == ("and" if holds else "or"):
                 known = self.facts(left, holds=holds)
-                with self.frame.given(known):
+                with self.frame.narrowed(known):
                     return {**known, **self.facts(right, holds=holds)}
             case nodes.Compare(operator, left, right) if operator in ("==", "!="):
                 if isinstance(left, nodes.NoneLiteral):
                     left, right = right, left
                 path = path_of(left)
                 if path and isinstance(right, nodes.NoneLiteral) and holds == (operator == "!="):
-                    type_ = self._quietly(left)
+                    type_ = self._silent_type(left)
                     return {path: type_.sure} if type_ else {}
                 if path and operator == "==" and holds and not isinstance(right, nodes.NoneLiteral):
-                    type_, other = self._quietly(left), self._quietly(right)
+                    type_, other = self._silent_type(left), self._silent_type(right)
                     if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
                         return {path: type_.sure}
                 return {}
             case nodes.IsKind(value, kind, negated):
                 path = path_of(value)
-                type_ = self._quietly(value) if path else None
+                type_ = self._silent_type(value) if path else None
                 if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
                     return {path: replace(type_.sure, name=kind)}
                 return {}
             case _:
                 return {}
 
-    def _quietly(self, node: nodes.Expr) -> Type | None:
+    def _silent_type(self, node: nodes.Expr) -> Type | None:
         report, self.report = self.report, lambda diagnostic: None
         try:
             return self.value(node, maybe=True).type
@@ -179,19 +180,19 @@ class Expressions:
 
     # --- one node
 
-    def _any(self, node: nodes.Expr, wanted: Type | None, maybe: bool) -> core.Expression:
+    def _any(self, node: nodes.Expr, expected: Type | None, maybe: bool) -> core.Expression:
         span = node.span
         match node:
             case nodes.IntLiteral(value):
-                return self._number(value, wanted, span)
+                return self._number(value, expected, span)
             case nodes.TextLiteral(value):
-                return self._text(value, wanted, span)
+                return self._text(value, expected, span)
             case nodes.BoolLiteral(value):
-                return self._yes_or_no(value, wanted, span)
+                return self._yes_or_no(value, expected, span)
             case nodes.NoneLiteral():
                 return core.Const(None, type=NONE, span=span)
             case nodes.Name(name):
-                return self._name(node, name, wanted)
+                return self._name(node, name, expected)
             case nodes.Attribute():
                 return self._attribute(node)
             case nodes.Index():
@@ -199,12 +200,12 @@ class Expressions:
             case nodes.Call():
                 return self._call(node, maybe=maybe)
             case nodes.Drawn():
-                self.error("E701", "chance brings nothing to a function: draw in a `does`", span)
+                self.error("E701", "a function cannot draw at random: draw in a `does`", span)
                 return self._never(span)
             case nodes.Aggregate():
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
-                return self._list(items, wanted, span)
+                return self._list(items, expected, span)
             case nodes.ListFilter(variable, items, test):
                 return self._filter(variable, items, test, span)
             case nodes.ListComprehension(value, variable, items, test):
@@ -214,7 +215,7 @@ class Expressions:
             case nodes.Binary(operator, left, right):
                 if operator == "and" or operator == "or":
                     return self._logic(operator, left, right, span)
-                return self._arithmetic(operator, left, right, wanted, span)
+                return self._arithmetic(operator, left, right, expected, span)
             case nodes.Compare(operator, left, right):
                 return self._compare(operator, left, right, span)
             case nodes.In(item, items, negated):
@@ -230,78 +231,80 @@ class Expressions:
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return core.Negate(inner, type=inner.type, span=span)
             case nodes.Conditional(then, test, otherwise):
-                return self._conditional(then, test, otherwise, wanted, span)
+                return self._conditional(then, test, otherwise, expected, span)
             case nodes.Otherwise(value, default):
-                found = self.value(value, wanted.maybe if wanted else None, maybe=True)
-                if not found.type.optional and not isinstance(found.type, NeverType):
+                optional = self.value(value, expected.maybe if expected else None, maybe=True)
+                if not optional.type.optional and not isinstance(optional.type, NeverType):
                     self.error("E416", "this is never none, so `otherwise` is never used", default.span)
-                second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
-                type_ = found.type.sure if not second.type.optional else found.type
-                return core.Default(found, second, type=type_, span=span)
+                second = self.fit(self.value(default, optional.type.sure), optional.type, default.span, "")
+                type_ = optional.type.sure if not second.type.optional else optional.type
+                return core.Default(optional, second, type=type_, span=span)
             case nodes.Amount(number, kind):
                 return self._amount(number, kind, span)
             case _:
                 assert_never(node)
 
-    def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> core.Expression:
-        """A truth, or the reading or member of that name where its kind is wanted."""
+    def _yes_or_no(self, value: bool, expected: Type | None, span: Span) -> core.Expression:
+        """Check `yes` or `no`: a boolean, or the member of that name if a kind is expected."""
         word = "yes" if value else "no"
-        if isinstance(wanted, KindType) and word in (members := self.members(wanted.name)):
-            return core.Const(members.index(word), type=wanted.sure, span=span)
+        if isinstance(expected, KindType) and word in (members := self.members(expected.name)):
+            return core.Const(members.index(word), type=expected.sure, span=span)
         return core.Const(value, type=BOOL, span=span)
 
-    def _number(self, value: int, wanted: Type | None, span: Span) -> core.Expression:
-        """A number, or the card that bears it where a card is wanted."""
-        if isinstance(wanted, CardType):
-            found = self._card(value, wanted, span)
-            if found is None:
-                self.error("E302", f"there is no {wanted.sure} {value}", span)
-            return found or self._never(span)
+    def _number(self, value: int, expected: Type | None, span: Span) -> core.Expression:
+        """Check a number: an integer, or the card with that key if a card is expected."""
+        if isinstance(expected, CardType):
+            card = self._card(value, expected, span)
+            if card is None:
+                self.error("E302", f"there is no {expected.sure} {value}", span)
+            return card or self._never(span)
         return core.Const(value, type=INT, span=span)
 
-    def _card(self, key: int | str, wanted: CardType, span: Span) -> core.Expression | None:
-        """The card with a key, of the wanted kind."""
-        found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
-        if len(found) > 1 and len({self.model.cards[index].kind for index in found}) == 1:
-            self._copies(self.model.card_kinds[self.model.cards[found[0]].kind], key, span)
+    def _card(self, key: int | str, expected: CardType, span: Span) -> core.Expression | None:
+        """Return the card with a key, of the expected kind, or None."""
+        matches = [i for i, row in enumerate(self.model.cards) if row.key == key and expected.name in ("", row.kind)]
+        if len(matches) > 1 and len({self.model.cards[index].kind for index in matches}) == 1:
+            self._copies(self.model.card_kinds[self.model.cards[matches[0]].kind], key, span)
             return self._never(span)
-        if len(found) > 1:
+        if len(matches) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
-            calls = [f"`{self.model.cards[index].kind}({shown})`" for index in found]
+            calls = [f"`{self.model.cards[index].kind}({shown})`" for index in matches]
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
             self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
             return self._never(span)
-        return core.Const(found[0], type=CardType(self.model.cards[found[0]].kind), span=span) if found else None
+        if not matches:
+            return None
+        return core.Const(matches[0], type=CardType(self.model.cards[matches[0]].kind), span=span)
 
     def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
-        """A key that several cards of a kind have says of none of them which is meant."""
+        """Report the key of copies: it does not identify a card."""
         shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
         number = sum(row.kind == kind.name and row.key == key for row in self.model.cards)
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {kind.name} are copies"
         example = f"`first(c in ZONE where c.{kind.key} == {shown})`"
-        helped = f"compare `{kind.key}`, or say where the card lies: {example}"
-        self.report(Diagnostic("E303", message, span, help=helped))
+        help = f"compare `{kind.key}`, or say where the card lies: {example}"
+        self.report(Diagnostic("E303", message, span, help=help))
 
-    def _text(self, value: str, wanted: Type | None, span: Span) -> core.Expression:
+    def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         graph = self.model.graph
-        if isinstance(wanted, TextType):
+        if isinstance(expected, TextType):
             return core.Const(value, type=TEXT, span=span)
         if (
-            wanted is not None
-            and isinstance(wanted, CardType)
-            and (card := self._card(value, wanted, span)) is not None
+            expected is not None
+            and isinstance(expected, CardType)
+            and (card := self._card(value, expected, span)) is not None
         ):
             return card
         names = [row.name for row in graph.nodes] if graph else []
         if value in names:
             return core.Const(names.index(value), type=NODE, span=span)
         members = {member for kind in self.model.kinds.values() for member in kind.members}
-        helped = f"a name of a kind stands without quotes: `{value}`" if value in members else None
+        help = f"write a member of a kind without quotes: `{value}`" if value in members else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
-        self.report(Diagnostic("E302", message, span, help=helped))
+        self.report(Diagnostic("E302", message, span, help=help))
         return self._never(span)
 
-    def _name(self, node: nodes.Expr, name: str, wanted: Type | None) -> core.Expression:
+    def _name(self, node: nodes.Expr, name: str, expected: Type | None) -> core.Expression:
         span = node.span
         variable = self.frame.find(name)
         if variable is not None:
@@ -323,12 +326,12 @@ class Expressions:
         if name in self.model.interpretations:
             return core.SettingValue(name, type=KindType(name), span=span)
         role = self.model.roles.get(name)
-        if role is not None and role.seats == 1 and not (isinstance(wanted, KindType)):
+        if role is not None and role.seats == 1 and not (isinstance(expected, KindType)):
             return core.RoleSeat(name, type=SEAT, span=span)
         domain = self.domain(name, span)
         if domain is not None:
             return domain
-        member = self._kind_member(name, wanted, span)
+        member = self._kind_member(name, expected, span)
         if member is not None:
             return member
         signature = self.signatures.get(self.model.called(name, span))
@@ -338,7 +341,7 @@ class Expressions:
         return self._never(span)
 
     def domain(self, name: str, span: Span) -> core.Expression | None:
-        """A type's name as the list of all its values."""
+        """Return the list of all values of a type, for its name used as an expression."""
         kind = self.model.kinds.get(name)
         if kind is not None and kind.range is not None:
             first, last = kind.range
@@ -355,26 +358,26 @@ class Expressions:
             return core.AllSeats(type=ListType(SEAT), span=span)
         return None
 
-    def _kind_member(self, name: str, wanted: Type | None, span: Span) -> core.Expression | None:
-        """A member of a kind: of the wanted one, else of the only one that has it."""
-        if isinstance(wanted, KindType):
-            members = self.members(wanted.name)
+    def _kind_member(self, name: str, expected: Type | None, span: Span) -> core.Expression | None:
+        """Resolve a member of a kind: of the expected kind, else of the only kind that has it."""
+        if isinstance(expected, KindType):
+            members = self.members(expected.name)
             if name in members:
-                return core.Const(members.index(name), type=wanted.sure, span=span)
-        if isinstance(wanted, PieceType) and name in self.model.pieces:
+                return core.Const(members.index(name), type=expected.sure, span=span)
+        if isinstance(expected, PieceType) and name in self.model.pieces:
             return core.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
-        found = [
+        kinds = [
             k for k in self.model.kinds if name in self.model.kinds[k].members and k not in self.model.interpretations
         ]
         if name in self.model.roles:
-            found.append("role")
-        if not found and name in self.model.phases:
-            found.append("phase")
-        if len(found) == 1:
-            return core.Const(self.members(found[0]).index(name), type=KindType(found[0]), span=span)
-        if len(found) > 1:
-            kinds = " and ".join(f"`{kind}`" for kind in found)
-            self.error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
+            kinds.append("role")
+        if not kinds and name in self.model.phases:
+            kinds.append("phase")
+        if len(kinds) == 1:
+            return core.Const(self.members(kinds[0]).index(name), type=KindType(kinds[0]), span=span)
+        if len(kinds) > 1:
+            listed = " and ".join(f"`{kind}`" for kind in kinds)
+            self.error("E303", f"`{name}` is a member of {listed}; nothing here tells which is meant", span)
             return self._never(span)
         return None
 
@@ -387,8 +390,8 @@ class Expressions:
             return tuple(self.model.graph.sets)
         if kind in self.model.interpretations:
             return tuple(self.model.interpretations[kind].readings)
-        found = self.model.kinds.get(kind)
-        return found.members if found else ()
+        declared = self.model.kinds.get(kind)
+        return declared.members if declared else ()
 
     def _cell(self, name: str, owner: core.Expression | None, span: Span, known: Type | None = None) -> core.Expression:
         group = self.model.groups[name]
@@ -432,7 +435,7 @@ class Expressions:
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
 
     def group_key(self, type_: Type, name: str) -> str | None:
-        """The group of cells that things of a type have under a name."""
+        """Return the group of cells with a name that belongs to a type, or None."""
         for key in (name, f"{owner_word(type_)}.{name}"):
             group = self.model.groups.get(key)
             if group is not None and group.owner == type_.word:
@@ -465,13 +468,13 @@ class Expressions:
     def _no_attribute(self, type_: Type, node: nodes.Attribute, known: Iterable[str]) -> core.Expression:
         names = list(known)
         notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
-        helped = None
+        help = None
         if isinstance(type_, CardType) and not type_.name:
             kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
             if kinds:
-                helped = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
+                help = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
         message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
-        self.report(Diagnostic("E304", message, node.name_span, tuple(notes), helped))
+        self.report(Diagnostic("E304", message, node.name_span, tuple(notes), help))
         return self._never(node.span)
 
     def _index(self, node: nodes.Index) -> core.Expression:
@@ -500,8 +503,8 @@ class Expressions:
     def _table_cell(self, node: nodes.Index, name: str) -> core.Expression:
         table = self.model.tables[name]
         if len(node.keys) != len(table.keys):
-            wanted = ", ".join(table.keys)
-            self.error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
+            expected = ", ".join(table.keys)
+            self.error("E405", f"`{name}` has the keys [{expected}], got {counted(len(node.keys), 'key')}", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
         return core.TableCell(name, keys, type=table.gives, span=node.span)
@@ -514,7 +517,7 @@ class Expressions:
         signature = self.signatures.get(self.model.called(node.name, node.span))
         if signature is not None and signature.unread:
             for argument in node.arguments:
-                self._quietly(argument)
+                self._silent_type(argument)
             return self._never(node.span)
         if signature is not None:
             if signature.form == "does" and not procedures:
@@ -537,29 +540,27 @@ class Expressions:
         if node.name in self.model.card_kinds:
             return self._card_of_kind(node, self.model.card_kinds[node.name], maybe)
         known = [*self.signatures, *self.model.records, *FUNCTIONS]
-        helped = f"`{node.name}` is a table: read it as `{node.name}[…]`" if node.name in self.model.tables else None
+        help = f"`{node.name}` is a table: read it as `{node.name}[…]`" if node.name in self.model.tables else None
         self.report(
-            Diagnostic(
-                "E301", f"unknown rule `{node.name}`{did_you_mean(node.name, known)}", node.name_span, help=helped
-            )
+            Diagnostic("E301", f"unknown rule `{node.name}`{did_you_mean(node.name, known)}", node.name_span, help=help)
         )
         for argument in node.arguments:
-            self._quietly(argument)
+            self._silent_type(argument)
         return self._never(node.span)
 
     def _card_of_kind(self, node: nodes.Call, kind: CardKind, maybe: bool) -> core.Expression:
-        """``news(1)``: the card of a kind with that key."""
+        """Check ``news(1)``: the card of a kind with that key."""
         card = CardType(kind.name)
         if kind.key is None:
-            self.error("E406", f"a {kind.name} has no key: nothing tells one from another", node.name_span)
+            self.error("E406", f"a {kind.name} has no key that identifies it", node.name_span)
             return self._never(node.span)
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
         if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
-            found = self._card(literal.value, card, literal.span)
-            if found is None:
+            found_card = self._card(literal.value, card, literal.span)
+            if found_card is None:
                 self.error("E302", f"there is no {card} {literal.value}", literal.span)
-            return found or self._never(node.span)
+            return found_card or self._never(node.span)
         arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
         if any(row.copies > 1 for row in self.model.cards if row.kind == kind.name):
             self._copies(kind, None, node.span)
@@ -567,8 +568,10 @@ class Expressions:
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
-        each = core.Local(local, kind.name, type=card, span=node.span)
-        same = core.Comparison("==", core.Static(f"{kind.name}.{kind.key}", each, type=key_type), *arguments, type=BOOL)
+        candidate = core.Local(local, kind.name, type=card, span=node.span)
+        same = core.Comparison(
+            "==", core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type), *arguments, type=BOOL
+        )
         every = self.domain(kind.name, node.span)
         assert every is not None
         type_ = card.maybe if maybe else card
@@ -576,33 +579,33 @@ class Expressions:
 
     def _call_base(self, node: nodes.Call) -> core.Expression:
         if self.base is None:
-            self.error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
+            self.error("E507", "`base` is defined only in a rule with `wraps`", node.name_span)
             return self._never(node.span)
         rule, layer, signature = self.base
         arguments = self.arguments(node, node.name, signature.parameters, signature.span)
         return core.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
 
     def arguments(
-        self, node: nodes.Call | nodes.Note, called: str, wanted: Sequence[tuple[str, Type]], declared: Span | None
+        self, node: nodes.Call | nodes.Note, name: str, parameters: Sequence[tuple[str, Type]], declared: Span | None
     ) -> tuple[core.Expression, ...]:
-        """The values of a call, by their places or all by their names."""
-        given = node.arguments
-        asked = ", ".join(f"{name}: {type_}" for name, type_ in wanted)
-        notes = (Note(f"it is `{called}({asked})`", declared),)
-        if len(given) != len(wanted):
-            message = f"`{called}` takes {counted(len(wanted), 'value')}, got {len(given)}"
+        """Check the arguments of a call, all positional or all by name."""
+        arguments = node.arguments
+        signature = ", ".join(f"{parameter}: {type_}" for parameter, type_ in parameters)
+        notes = (Note(f"it is `{name}({signature})`", declared),)
+        if len(arguments) != len(parameters):
+            message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
             self.report(Diagnostic("E404", message, node.span, notes))
-            return tuple(self._never(argument.span) for argument in given)
+            return tuple(self._never(argument.span) for argument in arguments)
         if node.names:
-            names = [name for name, _ in wanted]
-            strange = [name for name in node.names if name not in names or node.names.count(name) > 1]
-            if strange:
-                message = f"`{called}` takes no `{strange[0]}`{did_you_mean(strange[0], names)}"
-                twice = f"`{strange[0]}` is given twice"
-                self.report(Diagnostic("E404", twice if strange[0] in names else message, node.span, notes))
-                return tuple(self._never(argument.span) for argument in given)
-            given = tuple(given[node.names.index(name)] for name in names)
-        return tuple(self.need(argument, type_) for argument, (_, type_) in zip(given, wanted, strict=True))
+            names = [parameter for parameter, _ in parameters]
+            invalid = [used for used in node.names if used not in names or node.names.count(used) > 1]
+            if invalid:
+                message = f"`{name}` takes no `{invalid[0]}`{did_you_mean(invalid[0], names)}"
+                twice = f"`{invalid[0]}` is given twice"
+                self.report(Diagnostic("E404", twice if invalid[0] in names else message, node.span, notes))
+                return tuple(self._never(argument.span) for argument in arguments)
+            arguments = tuple(arguments[node.names.index(parameter)] for parameter in names)
+        return tuple(self.need(argument, type_) for argument, (_, type_) in zip(arguments, parameters, strict=True))
 
     def _builtin(self, node: nodes.Call, function: Builtin, maybe: bool) -> core.Expression:
         if node.name in ("keys", "cells"):
@@ -613,15 +616,15 @@ class Expressions:
         if not enough:
             many = ", …" if function.many else ""
             form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
-            wanted = (
+            expected = (
                 f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
             )
-            message = f"`{node.name}` takes {wanted}, got {len(node.arguments)}"
+            message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
             self.report(Diagnostic("E404", message, node.span, (form,), function.about))
             return self._never(node.span)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
         builtin = BuiltinCall(self)
-        arguments = [builtin.argument(word, each) for word, each in zip(words, node.arguments, strict=True)]
+        arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]
         type_ = builtin.gives(function.gives)
         or_none = function.partial and maybe
         if node.name == "links":
@@ -636,7 +639,7 @@ class Expressions:
         )
 
     def _of_table(self, node: nodes.Call) -> core.Expression:
-        """``keys(table)``, ``keys(table, key)``: the values of a key; ``cells(table, keys …)``: a line of cells."""
+        """Check ``keys(table)`` and ``keys(table, key)``, the values of a key, and ``cells(table, keys …)``, a line."""
         first, *others = node.arguments or (None,)
         table = self.model.tables.get(first.name) if isinstance(first, nodes.Name) else None
         if table is None:
@@ -644,18 +647,18 @@ class Expressions:
             return self._never(node.span)
         last = len(table.keys) - 1
         if node.name == "keys":
-            named = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
-            if len(named) != 1 or named[0] not in table.keys or len(others) > 1:
+            names = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
+            if len(names) != 1 or names[0] not in table.keys or len(others) > 1:
                 listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
                 self.error("E405", f"say which key is meant: {listed}", node.span)
                 return self._never(node.span)
-            last = table.keys.index(named[0])
+            last = table.keys.index(names[0])
         every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
-            wanted = ", ".join([table.name, *table.keys[:last]])
-            self.error("E405", f"the cells of a line are `cells({wanted})`", node.span)
+            expected = ", ".join([table.name, *table.keys[:last]])
+            self.error("E405", f"for a line of cells, write `cells({expected})`", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = core.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
@@ -668,7 +671,7 @@ class Expressions:
     def _empty_bag(self, kind: str, span: Span) -> core.Expression:
         return core.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
 
-    # --- looking through lists
+    # --- loops over lists
 
     def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         if node.value is not None:
@@ -678,11 +681,11 @@ class Expressions:
             variable = self.frame.add(node.variable, of)
             test = self.condition(node.test) if node.test is not None else None
             facts = self.facts(node.test, holds=True) if node.test is not None else {}
-            with self.frame.given(facts):
+            with self.frame.narrowed(facts):
                 keys = tuple(self._key(key) for key in node.keys)
             of = facts.get(node.variable, of)
         self._check_keys(node, of)
-        local, span, found = variable.index, node.span, of.maybe if maybe else of
+        local, span, found_type = variable.index, node.span, of.maybe if maybe else of
         match node.name:
             case "count":
                 return core.Fold(local, whole, test, "count", type=INT, span=span)
@@ -691,16 +694,16 @@ class Expressions:
                     self.error("E407", "`any` needs `where`", node.span)
                 return core.Fold(local, whole, test, "any", type=BOOL, span=span)
             case "all":
-                self._claimless(node)
+                self._report_all_where(node)
                 return core.Fold(local, whole, test, "all", type=BOOL, span=span)
             case "sorted":
                 return core.Order(local, whole, test, "sorted", keys, type=ListType(of), span=span)
             case "first" | "last" as end:
-                return core.Search(local, whole, test, end, maybe, type=found, span=span)
+                return core.Search(local, whole, test, end, maybe, type=found_type, span=span)
             case "min" | "max" as end:
                 if not keys and not isinstance(of, IntType):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
-                return core.Order(local, whole, test, end, keys, maybe, type=found, span=span)
+                return core.Order(local, whole, test, end, keys, maybe, type=found_type, span=span)
             case _:
                 self.error(
                     "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
@@ -717,7 +720,7 @@ class Expressions:
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
         if node.name not in ("sum", "min", "max"):
-            self.error("E407", f"`{node.name}` looks through items, not values", node.span)
+            self.error("E407", f"`{node.name}` takes items, not values", node.span)
             return self._never(node.span)
         if not isinstance(of, IntType | NeverType):
             self.error("E401", f"got {of}, want int", node.value.span)
@@ -726,20 +729,20 @@ class Expressions:
         name = node.name if node.name == "sum" else f"{node.name} of list"
         return core.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
 
-    def _claimless(self, node: nodes.Aggregate) -> None:
-        """``all(x in items where test)``: where a condition chooses items, all of them pass it."""
-        said = replace(node, test=None, value=node.test or nodes.Name("claim"))
-        message = f"`all` needs what holds for all: `{format_node(said)}`"
-        help = "`where` chooses the items that are looked at"
+    def _report_all_where(self, node: nodes.Aggregate) -> None:
+        """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
+        rewritten = replace(node, test=None, value=node.test or nodes.Name("claim"))
+        message = f"`all` needs a condition before `for`: `{format_node(rewritten)}`"
+        help = "`where` selects the items to check"
         self.report(Diagnostic("E407", message, node.span, help=help))
 
     def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
-        """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""
+        """Check ``all(claim for x in items where test)``, and ``any``."""
         whole, of = self.items(node.items)
         with self.frame.block():
             variable = self.frame.add(node.variable, of)
             test = self.condition(node.test) if node.test is not None else None
-            with self.frame.given(self.facts(node.test, holds=True) if node.test is not None else {}):
+            with self.frame.narrowed(self.facts(node.test, holds=True) if node.test is not None else {}):
                 holds = self.condition(claim)
         if test is not None and node.name == "any":
             holds = core.Logic("and", test, holds, type=BOOL, span=claim.span)
@@ -748,16 +751,16 @@ class Expressions:
         return core.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
 
     def _key(self, node: nodes.Expr) -> core.Expression:
-        found = self.value(node)
-        if found.type.optional or not isinstance(
-            found.type,
+        key = self.value(node)
+        if key.type.optional or not isinstance(
+            key.type,
             IntType | BoolType | KindType | SeatType | NodeType | CardType | PlaceType | LinkType | NeverType,
         ):
-            self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
-        return found
+            self.error("E408", f"got {key.type}, want a type that can be sorted", node.span)
+        return key
 
     def _check_keys(self, node: nodes.Aggregate, of: Type) -> None:
-        """Keys of an order must leave no tie open: they end in something unique, or in `as listed`."""
+        """Check that sort keys leave no ties: they end with a unique key, or with `as listed`."""
         if node.name not in ("sorted", "min", "max"):
             if node.keys:
                 self.error("E407", f"`{node.name}` takes no `by`", node.keys[0].span)
@@ -783,7 +786,7 @@ class Expressions:
                     "E409",
                     "these keys can leave a tie open",
                     node.keys[-1].span,
-                    help="end them with something unique, or with `as listed`: the earlier item first",
+                    help="end them with a unique key, or with `as listed`: the earlier item first",
                 )
             )
 
@@ -803,17 +806,17 @@ class Expressions:
         with self.frame.block():
             local = self.frame.add(variable, of)
             checked = self.condition(test) if test is not None else None
-            with self.frame.given(self.facts(test, holds=True) if test is not None else {}):
+            with self.frame.narrowed(self.facts(test, holds=True) if test is not None else {}):
                 taken = self.value(value)
         type_ = self._listed(taken.type, span)
         return core.Select(local.index, whole, checked, taken, type=type_, span=span)
 
-    # --- the rest
+    # --- other expressions
 
-    def _list(self, items: tuple[nodes.Expr, ...], wanted: Type | None, span: Span) -> core.Expression:
-        if isinstance(wanted, BagType) and not items:
-            return self._empty_bag(wanted.name, span)
-        of = wanted.of if isinstance(wanted, CollectionType) else None
+    def _list(self, items: tuple[nodes.Expr, ...], expected: Type | None, span: Span) -> core.Expression:
+        if isinstance(expected, BagType) and not items:
+            return self._empty_bag(expected.name, span)
+        of = expected.of if isinstance(expected, CollectionType) else None
         checked = [self.value(item, of) for item in items]
         type_: Type = NEVER
         for item, node in zip(checked, items, strict=True):
@@ -822,7 +825,7 @@ class Expressions:
                 self.error("E401", f"got {item.type} among {type_}", node.span)
                 joined = NEVER
             type_ = joined
-        if isinstance(wanted, SetType):
+        if isinstance(expected, SetType):
             return core.Builtin(
                 "set of list",
                 (core.MakeList(tuple(checked), type=ListType(type_), span=span),),
@@ -832,12 +835,12 @@ class Expressions:
         return core.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
 
     def _listed(self, of: Type, span: Span) -> Type:
-        """A list of a type; lists in lists in lists are refused at some depth."""
+        """Return the type of a list of a type. Report lists that are nested too deeply."""
         depth, inner = 1, of
         while isinstance(inner, MadeType):
             depth, inner = depth + 1, inner.of
         if depth > MAXIMUM_NESTING:
-            self.error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
+            self.error("E204", f"lists nested more than {MAXIMUM_NESTING} deep", span)
             return ListType(NEVER)
         return ListType(of)
 
@@ -845,14 +848,14 @@ class Expressions:
         self, operator: Literal["and", "or"], left: nodes.Expr, right: nodes.Expr, span: Span
     ) -> core.Expression:
         start = self.condition(left)
-        with self.frame.given(self.facts(left, holds=operator == "and")):
+        with self.frame.narrowed(self.facts(left, holds=operator == "and")):
             then = self.condition(right)
         return core.Logic(operator, start, then, type=BOOL, span=span)
 
     def _arithmetic(
-        self, operator: Sign, left: nodes.Expr, right: nodes.Expr, wanted: Type | None, span: Span
+        self, operator: Sign, left: nodes.Expr, right: nodes.Expr, expected: Type | None, span: Span
     ) -> core.Expression:
-        first = self.value(left, wanted)
+        first = self.value(left, expected)
         second = self.value(right, first.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
         type_: Type | None = None
@@ -882,7 +885,7 @@ class Expressions:
     def _compare(self, operator: Relation, left: nodes.Expr, right: nodes.Expr, span: Span) -> core.Expression:
         maybe = any(
             isinstance(side, nodes.NoneLiteral) for side in (left, right)
-        )  # asks whether there is anything to find
+        )  # a comparison with none is a test whether something is found
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
             second = self.value(right, first.type, maybe=maybe)
@@ -908,7 +911,7 @@ class Expressions:
         return core.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: nodes.Expr) -> bool:
-        """Return whether the type of an expression is known without knowing what is wanted."""
+        """Return whether the type of an expression can be inferred without an expected type."""
         if isinstance(node, nodes.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
@@ -919,19 +922,21 @@ class Expressions:
         )
 
     def _members_of(self, item: nodes.Expr, items: nodes.Expr) -> tuple[core.Expression, Type]:
-        """The right side of a membership test. Texts in a list that is written there are what the item is."""
-        if isinstance(items, nodes.ListLiteral) and any(isinstance(each, nodes.TextLiteral) for each in items.items):
-            of = self._quietly(item)
+        """Check the right side of a membership test. In a list literal, quoted texts are texts if the item is one."""
+        if isinstance(items, nodes.ListLiteral) and any(
+            isinstance(listed, nodes.TextLiteral) for listed in items.items
+        ):
+            of = self._silent_type(item)
             if of is not None and isinstance(of, TextType):
                 return self.value(items, ListType(of)), of
         return self.items(items)
 
     def _member(self, item: nodes.Expr, of: Type) -> core.Expression:
-        """The item of a membership test. A broader kind of card than the list holds may well be asked for."""
-        found = self.value(item, of)
-        if join(of, found.type) is None:
-            self.error("E401", f"got {found.type}, but the list holds {of}", item.span)
-        return found
+        """Check the item of a membership test. Its type may be broader than that of the list's items."""
+        value = self.value(item, of)
+        if join(of, value.type) is None:
+            self.error("E401", f"got {value.type}, but the list holds {of}", item.span)
+        return value
 
     def _is_kind(self, node: nodes.IsKind) -> core.Expression:
         value = self.value(node.value)
@@ -945,17 +950,17 @@ class Expressions:
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(
-        self, then: nodes.Expr, test: nodes.Expr, otherwise: nodes.Expr, wanted: Type | None, span: Span
+        self, then: nodes.Expr, test: nodes.Expr, otherwise: nodes.Expr, expected: Type | None, span: Span
     ) -> core.Expression:
         checked = self.condition(test)
-        maybe = bool(wanted and wanted.optional)
-        with self.frame.given(self.facts(test, holds=True)):
-            first = self._any(then, wanted, maybe)
-        with self.frame.given(self.facts(test, holds=False)):
+        maybe = bool(expected and expected.optional)
+        with self.frame.narrowed(self.facts(test, holds=True)):
+            first = self._any(then, expected, maybe)
+        with self.frame.narrowed(self.facts(test, holds=False)):
             second = self._any(
-                otherwise, wanted or (first.type if not isinstance(first.type, NoneType) else None), maybe
+                otherwise, expected or (first.type if not isinstance(first.type, NoneType) else None), maybe
             )
-        if not (isinstance(wanted, HolderType)):
+        if not (isinstance(expected, HolderType)):
             first, second = self._read(first), self._read(second)
         type_ = join(first.type, second.type)
         if type_ is None:
@@ -965,42 +970,42 @@ class Expressions:
 
     def _amount(self, number: nodes.Expr, kind: nodes.Expr, span: Span) -> core.Expression:
         counted = self.need(number, INT)
-        found = self.value(kind)
-        if isinstance(found.type, NeverType):
+        member = self.value(kind)
+        if isinstance(member.type, NeverType):
             return self._never(span)
-        token = self.model.kinds.get(found.type.name) if isinstance(found.type, KindType) else None
-        if token is None or found.type.optional:
-            self.error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
+        token = self.model.kinds.get(member.type.name) if isinstance(member.type, KindType) else None
+        if token is None or member.type.optional:
+            self.error("E401", f"got {member.type}, want a kind of token after `of`", kind.span)
             return self._never(span)
         if token.unit:
             return counted
-        return core.AmountOf(counted, found, len(token.members), type=BagType(token.name), span=span)
+        return core.AmountOf(counted, member, len(token.members), type=BagType(token.name), span=span)
 
     # --- helpers
 
-    def _read(self, found: core.Expression) -> core.Expression:
-        if not isinstance(found.type, HolderType):
-            return found
-        type_ = read_type(found.type, unit=self.model.is_unit(found.type.name))
-        return core.Read(found, type=type_, span=found.span)
+    def _read(self, value: core.Expression) -> core.Expression:
+        if not isinstance(value.type, HolderType):
+            return value
+        type_ = read_type(value.type, unit=self.model.is_unit(value.type.name))
+        return core.Read(value, type=type_, span=value.span)
 
-    def fit(self, found: core.Expression, wanted: Type, span: Span, what: str) -> core.Expression:
-        """An expression where a type is wanted; what does not fit is reported. ``what`` says more of what is wanted."""
-        if isinstance(wanted, NeverType) or accepts(wanted, found.type):
-            return found
+    def fit(self, value: core.Expression, expected: Type, span: Span, detail: str) -> core.Expression:
+        """Convert an expression to the expected type, or report a mismatch. ``detail`` is added to the message."""
+        if isinstance(expected, NeverType) or accepts(expected, value.type):
+            return value
         if (
-            isinstance(wanted, SetType)
-            and isinstance(found.type, ListType)
-            and found.type.of
-            and wanted.of
-            and accepts(wanted.of, found.type.of)
+            isinstance(expected, SetType)
+            and isinstance(value.type, ListType)
+            and value.type.of
+            and expected.of
+            and accepts(expected.of, value.type.of)
         ):
-            return core.Builtin("set of list", (found,), type=SetType(found.type.of), span=span)
-        if found.type.optional and accepts(wanted, found.type.sure):
-            self._maybe_none_at(span, found.type)
+            return core.Builtin("set of list", (value,), type=SetType(value.type.of), span=span)
+        if value.type.optional and accepts(expected, value.type.sure):
+            self._maybe_none_at(span, value.type)
         else:
-            self.error("E401", f"got {found.type}, want {wanted}{what}", span)
-        return found
+            self.error("E401", f"got {value.type}, want {expected}{detail}", span)
+        return value
 
     def _maybe_none(self, node: nodes.Expr, type_: Type) -> None:
         self._maybe_none_at(node.span, type_)
@@ -1016,12 +1021,12 @@ class Expressions:
         model = self.model
         group = model.groups.get(name)
         if group is not None:
-            self._whose(group, span)
+            self._report_missing_owner(group, span)
             return
         known = [
             *self.frame.all_names(),
             *self.weights,
-            *(each.name for each in model.groups.values() if not each.owner),
+            *(group.name for group in model.groups.values() if not group.owner),
             *model.settings,
             *model.tables,
             *model.kinds,
@@ -1032,28 +1037,28 @@ class Expressions:
         ]
         for kind in model.kinds.values():
             known.extend(member for member in kind.members if member != name)
-        helped = self.hints.get(name)
+        help = self.hints.get(name)
         if name == "base" and self.base is not None:
-            helped = "the layer below is called: `base(…)`"
+            help = "call the layer below as `base(…)`"
         elif name in self.signatures:
-            helped = f"`{name}` is a rule: call it as `{name}(…)`"
+            help = f"`{name}` is a rule: call it as `{name}(…)`"
         elif name in model.tables:
-            helped = f"`{name}` is a table: read it as `{name}[…]`"
-        self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=helped))
+            help = f"`{name}` is a table: read it as `{name}[…]`"
+        self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=help))
 
-    def _whose(self, group: Group, span: Span) -> None:
-        """Something that each seat or card has, without saying of which one."""
+    def _report_missing_owner(self, group: Group, span: Span) -> None:
+        """Report a name that belongs to a seat or card and is used without one."""
         name, owner = group.name, group.owner
-        found = (self.frame.find(each) for each in reversed(self.frame.all_names()))
-        mine = next((each.name for each in found if each is not None and each.type.word == owner), None)
-        remedy = f"`{mine or owner}.{name}`"
-        if mine is None and owner == "seat":
+        locals_ = (self.frame.find(local) for local in reversed(self.frame.all_names()))
+        candidate = next((local.name for local in locals_ if local is not None and local.type.word == owner), None)
+        remedy = f"`{candidate or owner}.{name}`"
+        if candidate is None and owner == "seat":
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
-        message = f"`{name}` is what each {owner} has"
+        message = f"each {owner} has its own `{name}`"
         self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
 
     def error(self, code: str, message: str, span: Span) -> None:
-        """Reports a mistake."""
+        """Report an error."""
         self.report(Diagnostic(code, message, span))
 
     def _never(self, span: Span) -> core.Expression:
@@ -1066,7 +1071,7 @@ def owner_word(type_: Type) -> str:
 
 
 def _phase(known: Type | None, span: Span) -> core.Expression:
-    """The phase that is under way; none before the first one of a round."""
+    """Return an expression for the current phase; none before the first phase of a round."""
     number = core.Read(core.Cell("phase", None, type=INT, span=span), type=INT, span=span)
     before = core.Comparison("==", number, core.Const(-1, type=INT, span=span), type=BOOL, span=span)
     here = core.Read(number.cell, type=PHASE.sure, span=span)

@@ -1,4 +1,4 @@
-"""Texts of the graph: how long links are, and which places a node has. What is printed tells both, without a game."""
+"""Checker of the graph's texts: lengths of links and places of nodes. Both are computed from printed data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Boards"]
 
 
 class Boards(Checker):
-    """Checks the texts of the graph, and gives nodes their places."""
+    """Checks the texts of the graph and assigns places to nodes."""
 
     def check(self) -> None:
-        """Places and lengths."""
+        """Check places and lengths."""
         graph = self.model.graph
         if graph is None:
             return
@@ -37,24 +37,24 @@ class Boards(Checker):
             if measure is not None and self._ways(measured, length):
                 self.model.graph = measured
 
-    def _text(self, text: Value, wanted: Type, *names: tuple[str, Type]) -> core.Expression | None:
-        """An expression over what is printed; nothing where it is wrong."""
+    def _text(self, text: Value, expected: Type, *names: tuple[str, Type]) -> core.Expression | None:
+        """Check an expression over printed data. Return None if it is invalid."""
         tree = expression_of(text, self.report)
         if tree is None:
             return None
         frame = Frame()
         for name, type_ in names:
             frame.add(name, type_)
-        found: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         expressions = self.expressions(frame)
-        expressions.report = found.append
-        checked = expressions.need(tree, wanted)
-        for diagnostic in found:
+        expressions.report = diagnostics.append
+        checked = expressions.need(tree, expected)
+        for diagnostic in diagnostics:
             self.report(diagnostic)
-        return None if found else checked
+        return None if diagnostics else checked
 
     def _sets(self, graph: GraphDecl, takes: Value | None) -> None:
-        """The set of places of each node whose row names none."""
+        """Compute the set of places of each node whose row has none."""
         if takes is None:
             return
         text = self._text(takes, KindType("places"), ("node", NODE))
@@ -75,9 +75,9 @@ class Boards(Checker):
                 row = graph.nodes[number] = replace(row, places=first)
             for place, values in enumerate(graph.sets.get(row.places, [{}] if row.place else []), 1):
                 graph.places.append(PlaceRow(number, place, {**values, **row.place}))
-                lacking = [name for name in graph.place if name not in graph.places[-1].values]
-                if lacking:
-                    message = f"a place has `{lacking[0]}`, but this table has no column `place.{lacking[0]}`"
+                missing = [name for name in graph.place if name not in graph.places[-1].values]
+                if missing:
+                    message = f"a place has `{missing[0]}`, but this table has no column `place.{missing[0]}`"
                     self.error("E306", message, row.span)
                     return
             if len(graph.places) > MAXIMUM_PLACES:
@@ -85,24 +85,28 @@ class Boards(Checker):
                 return
 
     def _ways(self, graph: GraphDecl, length: Scalar) -> bool:
-        """Return whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
+        """Check the directed links of a graph with computed lengths; return whether they can be computed.
+
+        Each link needs a direction in which it can be used, no two links may lead from one node to another, and no
+        length may be negative.
+        """
         try:
             ways = ways_of(graph)
         except NotPrinted as error:
             self.error("E710", error.why, error.span)
             return False
         seen: dict[tuple[int, int], Way] = {}
-        note = Note("by this length", length.span)
+        note = Note("computed by this length", length.span)
         for way in ways:
             span, names = graph.links[way.link].span, [graph.nodes[node].name for node in (way.start, way.end)]
             between = f"from {names[0]} to {names[1]}"
             if way.length < 0:
                 self.report(Diagnostic("E413", f"{between} this link has the length {way.length}", span, (note,)))
             if (first := seen.setdefault((way.start, way.end), way)) is not way:
-                notes = Note("the first", graph.links[first.link].span), note
+                notes = Note("first given here", graph.links[first.link].span), note
                 self.report(Diagnostic("E501", f"{between} two links lead", span, notes))
-        passed = {way.link for way in ways}
+        used = {way.link for way in ways}
         for number, link in enumerate(graph.links):
-            if number not in passed:
-                self.report(Diagnostic("E413", "this link cannot be passed in either direction", link.span, (note,)))
+            if number not in used:
+                self.report(Diagnostic("E413", "this link cannot be used in either direction", link.span, (note,)))
         return True

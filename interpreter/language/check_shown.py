@@ -1,4 +1,4 @@
-"""Checks of texts and displays: phrases, boards, measures, the picture and the table in a browser."""
+"""Checker of texts and displays: phrases, boards, measures, the picture and the table in a browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOMENTS = ("start of game", "end of game", "start of round", "end of round")
 
 
 class Shown(Checker):
-    """Checks what is told and shown. ``unread``: the text of a procedure cannot be read, which may have decisions."""
+    """Checks texts and displays. ``unread``: the text of some procedure, which may ask decisions, is invalid."""
 
     def __init__(
         self, composition: Composition, declared: Declared, signatures: Signatures, report: Report, *, unread: bool
@@ -34,18 +34,18 @@ class Shown(Checker):
         self.unread = unread
 
     def check(self) -> None:
-        """All that is told and shown. What decisions bind must be known before what is said of them."""
+        """Check all texts and displays. The variables of decisions are collected before their texts are checked."""
         for name, layers in self.composition.sections.get("events", {}).items():
             event = self.model.events.get(name)
             for layer in layers:
-                said = layer.get("says")
-                if said is not None and event is not None:
-                    event.says.update(self._says(said, list(event.fields.items())))
+                says = layer.get("says")
+                if says is not None and event is not None:
+                    event.says.update(self._says(says, list(event.fields.items())))
         self._alternatives()
         self.sayable = sayable(self.model, self._columns("boards"), self._columns("table"))
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
-            bound = self._bound_by(name, layers[-1], told=not own)
+            bound = self._bound_by(name, layers[-1], optional=not own)
             if bound is None:
                 continue
             event = self.model.events.get(name)
@@ -62,13 +62,13 @@ class Shown(Checker):
         if picture is not None:
             self._picture(picture)
         for name, layers in self.composition.sections.get("table", {}).items():
-            said = amended(layers).get("says")
-            if said is not None:
-                self._below(f"table.{name}", self._says(said, []))
+            says = amended(layers).get("says")
+            if says is not None:
+                self._add_below(f"table.{name}", self._says(says, []))
         Layout(self.composition, self.declared, self.signatures, self.report).check()
 
     def _alternatives(self) -> None:
-        """Of every decision: what stands around it and what its alternatives bind."""
+        """Collect the variables of every alternative: the actor, the decision's context and its own choices."""
         for ask in asked(self.model):
             context = [(name, value.type) for name, value in ask.context]
             for option in ask.options:
@@ -79,33 +79,37 @@ class Shown(Checker):
                     self.error("E511", f"`{key}` has other variables elsewhere", option.span)
 
     def _asks(self) -> None:
-        """The prompts of decisions."""
+        """Check the prompts of decisions."""
         for name, layers in self.composition.sections.get("asks", {}).items():
-            said, known = f"asks.{name}", {key[5:] for key in self.sayable if key.startswith("asks.")}
-            if said in self.sayable:
-                self._below(said, self._says(layers[-1].value, self.sayable[said]))
+            key, known = f"asks.{name}", {key[5:] for key in self.sayable if key.startswith("asks.")}
+            if key in self.sayable:
+                self._add_below(key, self._says(layers[-1].value, self.sayable[key]))
             elif not self.unread:
-                message = f"there is no decision `{name}`{did_you_mean(name, known)}"
+                message = f"unknown decision `{name}`{did_you_mean(name, known)}"
                 self.error("E301", message, layers[-1].span)
 
-    def _below(self, name: str, phrases: dict[str, Phrase]) -> None:
-        """Texts of a declaration, over which those of files of words lie."""
+    def _add_below(self, name: str, phrases: dict[str, Phrase]) -> None:
+        """Add texts of a declaration, which files of words override."""
         self.model.says[name] = {**phrases, **self.model.says.get(name, {})}
 
     def _columns(self, section: str) -> dict[str, list[str]]:
-        """The columns of each board, or of each panel of the table."""
+        """Return the columns of each board, or of each panel of the table."""
         boards = {name: amended(layers) for name, layers in self.composition.sections.get(section, {}).items()}
         columns = {name: entry.get("columns") for name, entry in boards.items()}
         return {
-            name: [e.key.text for e in each.entries] if isinstance(each, Mapping) else []
-            for name, each in columns.items()
+            name: [entry.key.text for entry in value.entries] if isinstance(value, Mapping) else []
+            for name, value in columns.items()
         }
 
-    def _bound_by(self, name: str, entry: Entry, *, told: bool) -> list[tuple[str, Type]] | None:
-        """The values that a text may speak of. A file of words is for the whole family: what is not here is left."""
+    def _bound_by(self, name: str, entry: Entry, *, optional: bool) -> list[tuple[str, Type]] | None:
+        """Return the variables of a text, or None for an unknown key.
+
+        Report an unknown key unless it is ``optional``: a file of words serves the whole family, so it may have keys
+        that this ruleset lacks.
+        """
         if name in self.sayable:
             return self.sayable[name]
-        if not told and not ("." in name and self.unread):  # a text that cannot be read may have the decision
+        if not optional and not ("." in name and self.unread):  # an invalid procedure may ask the decision
             self.error("E301", f"unknown name `{name}`{did_you_mean(name, self.sayable)}", entry.span)
         return None
 
@@ -127,9 +131,9 @@ class Shown(Checker):
         return ""
 
     def _picture(self, entry: Entry) -> None:
-        """Check how nodes, links and places look: expressions over the one that is drawn."""
+        """Check the looks of nodes, links and places: expressions over the one that is drawn."""
         if self.model.graph is None:
-            self.error("E301", "the family declares no graph that could be drawn", entry.span)
+            self.error("E301", "the family declares no graph to draw", entry.span)
             return
         for word_, type_ in (("node", NODE), ("link", LINK), ("place", PLACE)):
             looks = entry.get(word_)
@@ -150,7 +154,7 @@ class Shown(Checker):
             self.error("E306", message, entry.span, "add these columns to the table of nodes")
 
     def _look(self, name: str, expressions: Expressions, tree: nodes.Expr) -> core.Expression:
-        """Most looks are any value, shown in words; a place shows a piece, nodes are pale and links hidden or not."""
+        """Check one look: a condition for `node.pale` and `link.hidden`, a piece for `place.piece`, else any value."""
         if name in ("node.pale", "link.hidden"):
             return expressions.condition(tree)
         value = expressions.value(tree, maybe=True)
@@ -163,29 +167,29 @@ class Shown(Checker):
             return
         frame = Frame()
         expressions = self.expressions(frame)
-        asked = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
-        shown = expressions.condition(asked) if asked is not None else None
+        condition = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
+        test = expressions.condition(condition) if condition is not None else None
         rows, row_local = None, 0
         if (text := entry.get("rows")) is not None:
             match = parsed(text, parse_match, self.report)
             if match is not None:
                 binder, *more = match.binders
-                for other in more:
-                    self.error("E202", "the rows of a board go through one list", other.span)
-                listed = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
-                rows, of = expressions.items(binder.items if match.test is None else listed)
+                for extra in more:
+                    self.error("E202", "the rows of a board take only one list", extra.span)
+                filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
+                rows, of = expressions.items(binder.items if match.test is None else filtered)
                 row_local = frame.add(binder.name, of).index
         columns: list[tuple[str, core.Expression]] = []
-        written = entry.get("columns")
-        if isinstance(written, Mapping):
-            for column in written.entries:
+        declared = entry.get("columns")
+        if isinstance(declared, Mapping):
+            for column in declared.entries:
                 tree = expression_of(column.value, self.report)
                 if tree is not None:
                     columns.append((column.key.text, expressions.value(tree, maybe=True)))
-        says = self._says(said, []) if (said := entry.get("says")) is not None else {}
+        says = self._says(text, []) if (text := entry.get("says")) is not None else {}
         moment = self._moment(entry.get("when"))
         self.model.boards.append(
-            Board(name, moment, says, rows, row_local, tuple(columns), frame.size, entry.span, shown)
+            Board(name, moment, says, rows, row_local, tuple(columns), frame.size, entry.span, test)
         )
 
     def _measure(self, name: str, entry: Entry) -> None:
@@ -198,15 +202,15 @@ class Shown(Checker):
             event = self.heard(pattern, frame) if pattern is not None else None
             if pattern is None or event is None:
                 return
-            keys.extend(self._told_apart(words(entry.get("by")), pattern.names, event))
+            keys.extend(self._event_keys(words(entry.get("by")), pattern.names, event))
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
         if isinstance(text := entry.get("each"), Scalar):
             local = frame.add(text.text, SEAT)
             each.append((local.index, core.AllSeats(type=ListType(SEAT), span=text.span)))
             keys.append(MeasureKey(text.text, local.index, SEAT))
-        if (found := entry.get("for")) is not None:
-            match = parsed(found, parse_match, self.report)
+        if (text := entry.get("for")) is not None:
+            match = parsed(text, parse_match, self.report)
             for binder in match.binders if match is not None else ():
                 items, of = expressions.items(binder.items)
                 local = frame.add(binder.name, of)
@@ -219,8 +223,8 @@ class Shown(Checker):
         value = expressions.value(tree, maybe=True)
         if not isinstance(value.type, IntType | BoolType | NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
-        written = entry.get("when")
-        moments = written.items if isinstance(written, Sequence) else (written,) if written is not None else ()
+        when = entry.get("when")
+        moments = when.items if isinstance(when, Sequence) else (when,) if when is not None else ()
         self.model.measures.append(
             Measure(
                 name,
@@ -236,8 +240,8 @@ class Shown(Checker):
             )
         )
 
-    def _told_apart(self, by: Iterable[Scalar], names: tuple[str, ...], event: Event) -> Iterator[MeasureKey]:
-        """The values of an event that tell those of a measure apart."""
+    def _event_keys(self, by: Iterable[Scalar], names: tuple[str, ...], event: Event) -> Iterator[MeasureKey]:
+        """Yield the values of an event that are keys of a measure."""
         for scalar in by:
             if scalar.text in names:
                 place = names.index(scalar.text)

@@ -32,10 +32,10 @@ __all__ = ["Starts"]
 
 
 class Starts(Checker):
-    """Checks what groups of cells say beside their types."""
+    """Checks initial values, orders, visible tops and spaces of groups of cells."""
 
     def check(self) -> None:
-        """All that groups say beside their types."""
+        """Check the texts of all groups."""
         for name, group in list(self.model.groups.items()):
             changes = self._group_texts(name, group)
             if changes:
@@ -45,7 +45,7 @@ class Starts(Checker):
                 self._check_spaces(group, group.spaces, group.type.name)
 
     def _check_spaces(self, group: Group, name: str, token: str) -> None:
-        """The spaces of a track are a table by price, and by kind where tokens have kinds, perhaps also by players."""
+        """Check the spaces of a track: a table by price, by kind if tokens have kinds, and optionally by players."""
         table = self.model.tables.get(name)
         if table is None:
             self.error("E301", f"unknown table `{name}`{did_you_mean(name, self.model.tables)}", group.span)
@@ -53,8 +53,8 @@ class Starts(Checker):
         by_kind = () if self.model.is_unit(token) else (token,)
         by = [key for key in table.keys[:-1] if key != "players"]
         if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {token}:
-            wanted = ", ".join([*by_kind, "price"])
-            message = f"`{table.name}` has no spaces of {token}: want the keys [{wanted}]"
+            keys = ", ".join([*by_kind, "price"])
+            message = f"`{table.name}` has no spaces of {token}: want the keys [{keys}]"
             self.error("E401", f"{message} and numbers", group.span)
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:
@@ -76,13 +76,13 @@ class Starts(Checker):
         if group.owner == "seat":
             frame.add("who", SEAT)
         expressions = self.expressions(frame)
-        wanted = group.type
-        if isinstance(wanted, TokenHolderType | StockType):
-            wanted = read_type(wanted, unit=self.model.is_unit(wanted.name))
+        expected = group.type
+        if isinstance(expected, TokenHolderType | StockType):
+            expected = read_type(expected, unit=self.model.is_unit(expected.name))
         if isinstance(value, Sequence) and not value.items:
-            return core.Const((), type=wanted, span=value.span), 0
-        if isinstance(value, Mapping) and isinstance(wanted, BagType):
-            kind = self.model.kinds[wanted.name]
+            return core.Const((), type=expected, span=value.span), 0
+        if isinstance(value, Mapping) and isinstance(expected, BagType):
+            kind = self.model.kinds[expected.name]
             counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
             for entry in value.entries:
                 if entry.key.text not in kind.members:
@@ -91,50 +91,48 @@ class Starts(Checker):
                         f"unknown {kind.name} `{entry.key.text}`{did_you_mean(entry.key.text, kind.members)}",
                         entry.key.span,
                     )
-            bag = tuple(found if isinstance(found := counts.get(member, 0), int) else 0 for member in kind.members)
-            return core.Const(bag, type=wanted, span=value.span), 0
+            bag = tuple(count if isinstance(count := counts.get(member, 0), int) else 0 for member in kind.members)
+            return core.Const(bag, type=expected, span=value.span), 0
         tree = expression_of(value, self.report)
         if tree is None:
             return None, 0
         if isinstance(tree, nodes.Name) and tree.name in self.model.tables:
-            return self._table_as_start(tree.name, wanted, tree.span), 0
+            return self._table_as_start(tree.name, expected, tree.span), 0
         if isinstance(tree, nodes.Name) and tree.name in self.signatures:
             tree = nodes.Call(tree.name, (), name_span=tree.span, span=tree.span)
-        return expressions.need(tree, wanted), frame.size
+        return expressions.need(tree, expected), frame.size
 
-    def _table_as_start(self, table: str, wanted: Type, span: Span) -> core.Expression:
-        """A table by players, by kind of token or by both, as what a holder starts with."""
-        found = self.model.tables[table]
-        kind = KindType(wanted.name) if isinstance(wanted, BagType) else None
-        if any(name != "players" and type_ != kind for name, type_ in _keys(found)) or (
-            kind is not None and kind not in found.key_types
+    def _table_as_start(self, name: str, expected: Type, span: Span) -> core.Expression:
+        """Check a table used as an initial value: by players, by kind of token or by both."""
+        table = self.model.tables[name]
+        kind = KindType(expected.name) if isinstance(expected, BagType) else None
+        if any(key != "players" and type_ != kind for key, type_ in _keys(table)) or (
+            kind is not None and kind not in table.key_types
         ):
             keys = f"[players], [{kind}] or [players, {kind}]" if kind is not None else "[players]"
-            self.error("E401", f"`{table}` must be read by {keys} to start with", span)
+            self.error("E401", f"a start needs the keys {keys}, but `{name}` has others", span)
             return core.Const(None, type=NEVER, span=span)
 
         def cell(member: int) -> core.Expression:
             keys: list[core.Expression] = [
-                core.PlayerCount(type=INT, span=span)
-                if name == "players"
-                else core.Const(member, type=type_, span=span)
-                for name, type_ in _keys(found)
+                core.PlayerCount(type=INT, span=span) if key == "players" else core.Const(member, type=type_, span=span)
+                for key, type_ in _keys(table)
             ]
-            return core.TableCell(table, tuple(keys), type=found.gives, span=span)
+            return core.TableCell(name, tuple(keys), type=table.gives, span=span)
 
         if kind is None:
-            return self.expressions().fit(cell(0), wanted, span, "")
+            return self.expressions().fit(cell(0), expected, span, "")
         members = range(len(self.model.kinds[kind.name].members))
-        return core.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
+        return core.MakeList(tuple(cell(member) for member in members), type=expected, span=span)
 
-    def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> core.Expression | None:
-        """An attribute or rule of one card, over the local 0."""
+    def _card_rule(self, name: Scalar, group: Group, expected: Type | None) -> core.Expression | None:
+        """Check an attribute or rule of one card, which is local 0."""
         card = CardType(group.type.name if isinstance(group.type, CardHolderType) else "")
         local = core.Local(0, "card", type=card, span=name.span)
         attributes = self.expressions().attributes(card)
         if name.text in attributes:
-            if wanted is not None and not isinstance(attributes[name.text], type(wanted) | NeverType):
-                self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
+            if expected is not None and not isinstance(attributes[name.text], type(expected) | NeverType):
+                self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {expected}", name.span)
             return core.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.signatures.get(self.model.called(name.text, name.span))
         if signature is not None and signature.unread:
@@ -147,8 +145,8 @@ class Starts(Checker):
             self.error(
                 "E401", f"`{name.text}` takes {signature.parameters[0][1]}, but {group.name} holds {card}", name.span
             )
-        if wanted is not None and signature.result != wanted:
-            self.error("E401", f"`{name.text}` gives {signature.result}, want {wanted}", name.span)
+        if expected is not None and signature.result != expected:
+            self.error("E401", f"`{name.text}` gives {signature.result}, want {expected}", name.span)
         return core.CallRule(name.text, (local,), type=signature.result, span=name.span)
 
 

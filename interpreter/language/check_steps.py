@@ -1,6 +1,6 @@
-"""Statements: parsed blocks to checked steps.
+"""Checker of statements: turns parsed blocks into checked steps.
 
-A function may only compute: what changes the game, asks or calls a procedure stands in a `does`.
+Functions may only compute. Statements that change the game, ask or call a procedure are allowed in a `does`.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class Steps:
         self.result = result
         self.pure = pure
         self.before: list[core.Step] = []
-        """What the statement that is checked does first: it draws."""
+        """Random draws that run before the current statement."""
 
     def block(self, block: nodes.Block) -> tuple[core.Step, ...]:
-        """The steps of a block; names declared in it end with it."""
+        """Check a block; names declared in it are local to it."""
         with self.frame.block():
             return self.statements(block)
 
@@ -110,7 +110,7 @@ class Steps:
         return tuple(steps)
 
     def _learn_from(self, statement: nodes.Statement) -> None:
-        """After ``if test: return``, the test is known to fail."""
+        """Record that the test is false after ``if test: return``."""
         if (
             isinstance(statement, nodes.If)
             and not isinstance(statement.test, nodes.TestLet)
@@ -140,19 +140,19 @@ class Steps:
             case nodes.While(test, bound, body):
                 return self._while(test, bound, body, span)
             case nodes.Perform(call):
-                found = self.expressions.call(call)
-                if not isinstance(found, core.CallRule | core.CallBase) and found.type != NEVER:
+                performed = self.expressions.call(call)
+                if not isinstance(performed, core.CallRule | core.CallBase) and performed.type != NEVER:
                     self._error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
-                return core.Performs(found, span=span)
+                return core.Performs(performed, span=span)
             case _:
                 if self.pure:
                     self._impure("changes the game or asks", span)
                 return self._effect(node)
 
     def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
-        """So many picks, one after another, into a list."""
+        """Lower a roll to a loop that picks items into a list."""
         span = node.span
         if self.pure:
             self._impure("changes the game or asks", span)
@@ -160,14 +160,14 @@ class Steps:
         whole, of = self.expressions.items(node.items)
         many, items = ListType(of), self.frame.hidden()
         yield core.SetLocal(items, whole, span=span)
-        found = self.frame.add(node.name, many).index
-        yield core.SetLocal(found, core.MakeList((), type=many, span=span), span=span)
-        one, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
+        result = self.frame.add(node.name, many).index
+        yield core.SetLocal(result, core.MakeList((), type=many, span=span), span=span)
+        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
         times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = core.Picks(one, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = core.MakeList((core.Local(one, "one", type=of, span=span),), type=many, span=span)
-        longer = core.Arithmetic("+", core.Local(found, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, core.SetLocal(found, longer, span=span))
+        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
+        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, core.SetLocal(result, appended, span=span))
         yield core.Iterate(turn, times, None, body, False, hidden, span=span)
 
     def _effect(self, node: nodes.Statement) -> core.Step:
@@ -176,11 +176,11 @@ class Steps:
             case nodes.Move():
                 return self._move(node)
             case nodes.Shuffle(zone, chance):
-                found = self.expressions.holder(zone)
-                if not isinstance(found.type, ZoneType | NeverType):
-                    self._error("E410", f"got {found.type}, want a zone", zone.span)
-                name = chance or (found.group if isinstance(found, core.Cell) else "shuffle")
-                return core.Shuffles(found, name, span=span)
+                holder = self.expressions.holder(zone)
+                if not isinstance(holder.type, ZoneType | NeverType):
+                    self._error("E410", f"got {holder.type}, want a zone", zone.span)
+                name = chance or (holder.group if isinstance(holder, core.Cell) else "shuffle")
+                return core.Shuffles(holder, name, span=span)
             case nodes.Note():
                 return self._note(node)
             case nodes.Settle():
@@ -212,51 +212,51 @@ class Steps:
     # --- values
 
     def _let(self, node: nodes.Let) -> core.Step:
-        wanted = self.resolve(node.type) if node.type is not None else None
+        declared = self.resolve(node.type) if node.type is not None else None
         if isinstance(node.value, nodes.Drawn) and node.value.how == "pick" and not self.pure:
             whole, of = self.expressions.items(node.value.items)
             return core.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
-        value = self._called(node.value, wanted)
-        type_ = wanted or value.type
+        value = self._called(node.value, declared)
+        type_ = declared or value.type
         if isinstance(type_, NothingType | NoneType):
-            self._error("E401", "this gives no value to keep", node.value.span)
+            self._error("E401", "this has no value", node.value.span)
             type_ = NEVER
         variable = self.frame.add(node.name, type_)
         return core.SetLocal(variable.index, value, span=node.span)
 
-    def _called(self, node: nodes.Expr, wanted: Type | None) -> core.Expression:
-        """The right side of a `let` or assignment, or a returned value: procedures may be called here."""
+    def _called(self, node: nodes.Expr, expected: Type | None) -> core.Expression:
+        """Check the right side of a `let` or assignment, or a returned value. Procedure calls are allowed."""
         if isinstance(node, nodes.Call | nodes.Drawn) and not self.pure:
-            found = self._drawn(node) if isinstance(node, nodes.Drawn) else self.expressions.call(node)
-            return self.expressions.fit(found, wanted, node.span, "") if wanted else found
-        return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
+            value = self._drawn(node) if isinstance(node, nodes.Drawn) else self.expressions.call(node)
+            return self.expressions.fit(value, expected, node.span, "") if expected else value
+        return self.expressions.need(node, expected) if expected else self.expressions.value(node)
 
     def _drawn(self, node: nodes.Drawn) -> core.Expression:
-        """Check a random draw before its statement: one item, or all of them in random order."""
+        """Check a random draw (an item, or all items in random order) and put its steps before the statement."""
         whole, of = self.expressions.items(node.items)
         span, item = node.span, self.frame.hidden()
-        one = core.Local(item, "", type=of, span=span)
+        picked = core.Local(item, "", type=of, span=span)
         if node.how == "pick":
             self.before.append(core.Picks(item, whole, node.chance, span=span))
-            return one
+            return picked
         every = ListType(of)
-        rest, found = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
+        rest, drawn = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
         numbers = core.RangeFrom(
             core.Const(1), core.Builtin("count", (rest,), span=span), type=ListType(INT), span=span
         )
-        joined = core.Arithmetic("+", found, core.MakeList((one,), type=every, span=span), type=every, span=span)
+        joined = core.Arithmetic("+", drawn, core.MakeList((picked,), type=every, span=span), type=every, span=span)
         body = (
             core.Picks(item, rest, node.chance, span=span),
-            core.SetLocal(found.index, joined, span=span),
-            core.SetLocal(rest.index, core.Builtin("without", (rest, one), type=every, span=span), span=span),
+            core.SetLocal(drawn.index, joined, span=span),
+            core.SetLocal(rest.index, core.Builtin("without", (rest, picked), type=every, span=span), span=span),
         )
         number, *hidden = (self.frame.hidden() for _ in range(3))
         self.before += [
             core.SetLocal(rest.index, whole, span=span),
-            core.SetLocal(found.index, core.MakeList((), type=every, span=span), span=span),
+            core.SetLocal(drawn.index, core.MakeList((), type=every, span=span), span=span),
             core.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
         ]
-        return found
+        return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
         variable, cell, type_ = self._target(node.target)
@@ -277,8 +277,10 @@ class Steps:
         if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
             type_ = ListType(item.type)
             self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
-        one = core.MakeList((item,), type=ListType(item.type), span=value.span)
-        joined: core.Expression = core.Arithmetic("+", self._current(variable, cell, type_), one, type=type_, span=span)
+        added = core.MakeList((item,), type=ListType(item.type), span=value.span)
+        joined: core.Expression = core.Arithmetic(
+            "+", self._current(variable, cell, type_), added, type=type_, span=span
+        )
         if isinstance(type_, SetType):
             joined = core.Builtin("set of list", (joined,), type=type_, span=span)
         return self._store(variable, cell, joined, span)
@@ -316,17 +318,17 @@ class Steps:
         if isinstance(node, nodes.Name) and not self.expressions.knows(node):
             self._new_local(node)
             return None, None, NEVER
-        found = self.expressions.value(node)
-        if found.type != NEVER:
-            helped = "cards, tokens and pieces change place by `move`" if isinstance(found, core.Read) else None
-            self.report(Diagnostic("E411", "cannot assign to this", node.span, help=helped))
+        value = self.expressions.value(node)
+        if value.type != NEVER:
+            help = "use `move` for cards, tokens and pieces" if isinstance(value, core.Read) else None
+            self.report(Diagnostic("E411", "cannot assign to this", node.span, help=help))
         return None, None, NEVER
 
     def _new_local(self, node: nodes.Name) -> None:
-        """Something is assigned to a name that nobody knows: from here on it is taken for a local."""
-        helped = f"a new name begins with `let`: `let {node.name} = …`"
+        """Report an assignment to an unknown name and declare it as a local, so that it is reported once."""
+        help = f"declare a new name with `let`: `let {node.name} = …`"
         near = did_you_mean(node.name, [*self.frame.all_names(), *self.model.groups])
-        self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=helped))
+        self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=help))
         self.frame.add(node.name, NEVER)
 
     def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
@@ -351,14 +353,14 @@ class Steps:
         return core.Performs(value, span=span)
 
     def _forget(self, name: str) -> None:
-        """A change makes what was known about a name, or an attribute of that name, unknown again."""
+        """Drop the facts about a name, or about attributes of that name."""
         for facts in self.frame.facts:
             for path in [p for p in facts if name in p.split(".")]:
                 del facts[path]
 
     def _forget_changes(self, *trees: nodes.Node) -> None:
-        """Forget the facts that these steps may change. Before a loop they are its whole body, which runs again."""
-        acts = False
+        """Drop the facts that these statements may invalidate. Call it with the body of a loop before the loop."""
+        has_effects = False
         for node in descendants(trees):
             match node:
                 case nodes.Assign(target) | nodes.Add(_, target) | nodes.Remove(_, target):
@@ -366,17 +368,17 @@ class Steps:
                     if path is not None:
                         self._forget(path.split(".")[-1])
                 case nodes.Perform() | nodes.Move() | nodes.Note() | nodes.Settle() | nodes.Choose():
-                    acts = True
+                    has_effects = True
                 case nodes.Call(name):
                     signature = self.signatures.get(self.model.called(name, node.span))
-                    acts |= name == "base" or (signature is not None and signature.form == "does")
+                    has_effects |= name == "base" or (signature is not None and signature.form == "does")
                 case _:
                     pass
-        if acts:
+        if has_effects:
             self._forget_state()
 
     def _forget_state(self) -> None:
-        """Whatever acts may change any value of the state; locals, and what is printed, stay as they are."""
+        """Drop all facts about the state. Facts about locals and printed data remain."""
         groups = self.model.groups
         for facts in self.frame.facts:
             for path in list(facts):
@@ -388,10 +390,10 @@ class Steps:
     def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
         if value is None:
             if self.result != NOTHING:
-                self._error("E401", f"this rule gives {self.result}: want `return value`", span)
+                self._error("E401", f"this rule returns {self.result}: write `return value`", span)
             return core.Returns(None, span=span)
         if self.result == NOTHING:
-            self._error("E401", "this rule gives no value: say `-> type` in its header", span)
+            self._error("E401", "this rule returns no value: add `-> type` to its header", span)
             return core.Returns(None, span=span)
         return core.Returns(self._called(value, self.result), span=span)
 
@@ -410,9 +412,9 @@ class Steps:
             otherwise = self.block(node.otherwise) if node.otherwise else ()
             return core.Branch(test, then, otherwise, span=node.span)
         test = core.Test(expressions.condition(node.test), span=node.test.span)
-        with self.frame.given(expressions.facts(node.test, holds=True)):
+        with self.frame.narrowed(expressions.facts(node.test, holds=True)):
             then = self.block(node.then)
-        with self.frame.given(expressions.facts(node.test, holds=False)):
+        with self.frame.narrowed(expressions.facts(node.test, holds=False)):
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return core.Branch(test, then, otherwise, span=node.span)
 
@@ -428,7 +430,7 @@ class Steps:
             variable = self.frame.add(node.variable, of)
             test = self.expressions.condition(node.test) if node.test is not None else None
             facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
-            with self.frame.given(facts):
+            with self.frame.narrowed(facts):
                 body = self.block(node.body)
         return core.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
 
@@ -437,7 +439,7 @@ class Steps:
         checked = self.expressions.condition(test)
         times = self.expressions.need(bound, INT) if bound is not None else None
         hidden = self.frame.hidden()
-        with self.frame.given(self.expressions.facts(test, holds=True)):
+        with self.frame.narrowed(self.expressions.facts(test, holds=True)):
             steps = self.block(body)
         return core.Repeat(checked, times, steps, hidden, span=span)
 
@@ -470,14 +472,14 @@ class Steps:
                 return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: nodes.Move) -> None:
-        """Report two holders of tokens or pieces that hold different ones; other types pass."""
+        """Report two holders of different tokens or pieces. Other types are ignored."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
-            what = "pieces" if isinstance(source, StockType) else "tokens"
-            self._error("E410", f"{source} holds other {what} than {target}", node.span)
+            contents = "pieces" if isinstance(source, StockType) else "tokens"
+            self._error("E410", f"{source} holds other {contents} than {target}", node.span)
 
     def _only_in(self, node: nodes.Move) -> None:
         if node.target.where != "in":
-            self._error("E410", f"`{node.target.where}` is for cards", node.target.span)
+            self._error("E410", f"`{node.target.where}` is only for cards", node.target.span)
 
     def _move_cards(self, node: nodes.Move) -> core.Step:
         assert node.what is not None
@@ -487,8 +489,8 @@ class Steps:
         if cards.type.optional:
             self.expressions._maybe_none(node.what, cards.type)
         elif not isinstance(moved, CardType | PileType | NeverType):
-            helped = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
-            self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
+            help = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
+            self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=help))
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
             cards = core.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
@@ -496,16 +498,16 @@ class Steps:
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
         where: Where = node.target.where
-        found = self.expressions._any(node.target.holder, None, False)
-        wanted: tuple[type[Type], ...] = (ZoneType, PileType)
+        target = self.expressions._any(node.target.holder, None, False)
+        forms: tuple[type[Type], ...] = (ZoneType, PileType)
         if where in ("new pile", "in"):
-            wanted = (PilesType if where == "new pile" else ZoneType,)
-        if not isinstance(found.type, (*wanted, NeverType)):
-            listed = " or ".join(f"a {each.word}" for each in wanted)
-            self._error("E410", f"got {found.type}, want {listed}", node.target.span)
-        elif isinstance(found.type, CardHolderType | PileType) and found.type.name and card.name != found.type.name:
-            self._error("E410", f"{found.type} does not take every {card}", node.target.span)
-        return found
+            forms = (PilesType if where == "new pile" else ZoneType,)
+        if not isinstance(target.type, (*forms, NeverType)):
+            words = " or ".join(f"a {form.word}" for form in forms)
+            self._error("E410", f"got {target.type}, want {words}", node.target.span)
+        elif isinstance(target.type, CardHolderType | PileType) and target.type.name and card.name != target.type.name:
+            self._error("E410", f"{target.type} does not take every {card}", node.target.span)
+        return target
 
     def _move_all(self, node: nodes.Move) -> core.Step:
         assert node.source is not None
@@ -536,11 +538,11 @@ class Steps:
     def _choose(self, node: nodes.Choose) -> core.Step:
         if not node.each:
             return self._ask(node, self.expressions.need(node.seat, SEAT))
-        listed = node.seat
+        seats = node.seat
         if node.test is not None:
             span = replace(node.seat.span, end=node.test.span.end)
-            listed = nodes.ListFilter(node.each, node.seat, node.test, span=span)
-        at_once = self.expressions.need(listed, ListType(SEAT))
+            seats = nodes.ListFilter(node.each, node.seat, node.test, span=span)
+        at_once = self.expressions.need(seats, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
             variable = self.frame.add(node.each, SEAT)
@@ -579,7 +581,7 @@ class Steps:
         return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
 
     def _conjuncts(self, test: nodes.Expr) -> tuple[core.Expression, ...]:
-        """A `where` as one condition for each side of its `and`s: a refusal names those that fail."""
+        """Split a `where` at its `and`s into conditions, so that a refusal can name those that fail."""
         if isinstance(test, nodes.Binary) and test.operator == "and":
             return (*self._conjuncts(test.left), *self._conjuncts(test.right))
         checked = self.expressions.condition(test)
@@ -587,8 +589,8 @@ class Steps:
         return (checked,)
 
     def _keep(self, node: nodes.Keep) -> core.Step:
-        """A kept block is a procedure of its own; the locals that it reads are its parameters."""
-        used = {found.name for found in descendants(node.body) if isinstance(found, nodes.Name)}
+        """Turn a delayed block into a procedure; the locals that it reads become parameters."""
+        used = {name.name for name in descendants(node.body) if isinstance(name, nodes.Name)}
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
         inner = Frame()
         for variable in captured:
@@ -627,15 +629,15 @@ class Steps:
     def resolve(self, node: nodes.Type) -> Type:
         return resolve_type(self.model, node, self.report)
 
-    def _impure(self, what: str, span: Span) -> None:
-        self.report(Diagnostic("E701", f"this {what}: a function only computes; say it in a `does`", span))
+    def _impure(self, effect: str, span: Span) -> None:
+        self.report(Diagnostic("E701", f"this {effect}: functions only compute; move it to a `does`", span))
 
     def _error(self, code: str, message: str, span: Span) -> None:
         self.report(Diagnostic(code, message, span))
 
 
 OTHER_TYPES = {"player": "seat", "number": "int", "integer": "int", "boolean": "bool", "string": "text", "str": "text"}
-"""What authors bring along from elsewhere, and what it is here."""
+"""Type names of other languages, with ours."""
 NAMED_TYPES: dict[str, Type] = {
     "int": INT,
     "bool": BOOL,
@@ -649,16 +651,16 @@ NAMED_TYPES: dict[str, Type] = {
     "link": LINK,
     "pile": PileType(),
 }
-"""Types that every ruleset has."""
-COLLECTIONS = {each.word: each for each in (ListType, SetType)}
-OF_CARDS = {each.word: each for each in (ZoneType, PilesType, PileType)}
-OF_TOKENS = {each.word: each for each in (BagType, PoolType, TrackType, StockType)}
+"""Built-in types."""
+COLLECTIONS = {form.word: form for form in (ListType, SetType)}
+OF_CARDS = {form.word: form for form in (ZoneType, PilesType, PileType)}
+OF_TOKENS = {form.word: form for form in (BagType, PoolType, TrackType, StockType)}
 MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
-"""Words before `of`."""
+"""Words allowed before `of`."""
 
 
 def resolve_type(model: Model, node: nodes.Type, report: Callable[[Diagnostic], None]) -> Type:
-    """A parsed type as a type of this ruleset."""
+    """Resolve a parsed type to a type of this ruleset."""
     match node:
         case nodes.OptionalType(of):
             return resolve_type(model, of, report).maybe
@@ -691,8 +693,8 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
     known = [*NAMED_TYPES, *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
     if model.graph is not None:
         known.append(model.graph.node)
-    meant = OTHER_TYPES.get(name)
-    near = f"; did you mean `{meant}`?" if meant else did_you_mean(name, known)
+    ours = OTHER_TYPES.get(name)
+    near = f"; did you mean `{ours}`?" if ours else did_you_mean(name, known)
     report(Diagnostic("E305", f"unknown type `{name}`{near}", span))
     return NEVER
 
@@ -701,7 +703,7 @@ def _made(model: Model, maker: str, of: nodes.Type, span: Span, report: Callable
     if maker in COLLECTIONS:
         inner_type = resolve_type(model, of, report)
         if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
-            report(Diagnostic("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span))
+            report(Diagnostic("E204", f"lists nested more than {MAXIMUM_NESTING} deep", span))
             return NEVER
         return COLLECTIONS[maker](inner_type)
     if maker == "room":
@@ -720,5 +722,5 @@ def _made(model: Model, maker: str, of: nodes.Type, span: Span, report: Callable
         return OF_CARDS[maker]()
     token = model.kinds.get(name)
     if maker != "stock" and (token is None or (token.totals is None and maker != "bag")):
-        report(Diagnostic("E305", f"`{name}` is no kind of token", span))
+        report(Diagnostic("E305", f"`{name}` is not a kind of token", span))
     return OF_TOKENS[maker](name)

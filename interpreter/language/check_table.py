@@ -1,7 +1,7 @@
-"""The table in a browser: panels, and the faces of cards.
+"""Checker of the table in a browser: panels and card faces.
 
-What comes in are the sections ``table`` and ``faces``; what goes out are the panels and faces of the model. Headings
-and prompts are checked where all texts are (:mod:`interpreter.language.check_shown`).
+The input is the sections ``table`` and ``faces``; the output is the panels and faces of the model. Headings and prompts
+are checked with the other texts (:mod:`interpreter.language.check_shown`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from interpreter.reading.yaml import Mapping, Scalar, Value
 __all__ = ["FACE", "Layout"]
 
 FACE = ("title", "left", "right", "colour", "note", "holds", "room")
-"""The parts of a card's face."""
+"""Parts of a card face."""
 TEXTS = ("title", "left", "right", "note")
-"""Those that may be templates."""
+"""Parts that may be templates."""
 _SHOWN = {
     "cards": (("list", "set", "pile", "card"), "cards"),
     "tokens": (("bag", "int"), "tokens: a pool or a bag"),
     "track": (("bag", "int"), "the name of a track"),
 }
-"""What the forms of panels that show one value take, and how that is called."""
+"""Allowed types of the panel forms that show one value, with a description."""
 COLOURS = tuple(NAMED)
-"""The words that name a colour."""
+"""Names of colours."""
 
 
 class Layout(Checker):
@@ -52,12 +52,12 @@ class Layout(Checker):
             leads = entry.get("leads")
             if leads is not None and (word(leads) not in panels or word(panels[word(leads)].get("at")) != "window"):
                 near = did_you_mean(word(leads), panels)
-                self.error("E301", f"there is no window `{word(leads)}`{near}", leads.span)
+                self.error("E301", f"unknown window `{word(leads)}`{near}", leads.span)
 
     def _face(self, name: str, entry: Entry) -> None:
         if name not in self.model.card_kinds and name not in self.model.kinds:
             near = did_you_mean(name, [*self.model.card_kinds, *self.model.kinds])
-            self.error("E301", f"there are no cards and no kind `{name}`{near}", entry.span)
+            self.error("E301", f"unknown kind or kind of card `{name}`{near}", entry.span)
             return
         colours = _entries(entry.get("colours"))
         if colours:
@@ -76,30 +76,30 @@ class Layout(Checker):
                 parts[part] = Look((value,), frame.size)
 
     def _colours(self, name: str, colours: tuple[yaml.Entry, ...]) -> None:
-        """The colours of a kind's members."""
+        """Read the colours of a kind's members."""
         kind = self.model.kinds.get(name)
-        for each in colours:
-            if kind is None or each.key.text not in kind.members:
-                near = did_you_mean(each.key.text, kind.members if kind is not None else ())
-                self.error("E302", f"`{each.key.text}` is no {name}{near}", each.key.span)
-            elif word(each.value) not in COLOURS:
-                near = did_you_mean(word(each.value), COLOURS)
-                self.error("E302", f"`{word(each.value)}` is no colour{near}", each.value.span)
+        for entry in colours:
+            if kind is None or entry.key.text not in kind.members:
+                near = did_you_mean(entry.key.text, kind.members if kind is not None else ())
+                self.error("E302", f"unknown {name} `{entry.key.text}`{near}", entry.key.span)
+            elif word(entry.value) not in COLOURS:
+                near = did_you_mean(word(entry.value), COLOURS)
+                self.error("E302", f"unknown colour `{word(entry.value)}`{near}", entry.value.span)
             else:
-                self.model.colours.setdefault(name, {})[each.key.text] = word(each.value)
+                self.model.colours.setdefault(name, {})[entry.key.text] = word(entry.value)
 
     def _panel(self, name: str, entry: Entry) -> None:
         forms = [form for form in _FORMS if entry.get(form) is not None]
         if len(forms) != 1:
-            got = " and ".join(f"`{form}`" for form in forms) or "none of them"
+            got = " and ".join(f"`{form}`" for form in forms) or "none"
             message = f"a panel shows one of {', '.join(_FORMS)}; got {got}"
-            self.error("E309", message, entry.span, "make a panel of its own for each")
+            self.error("E309", message, entry.span, "make a separate panel for each")
             return
         form = forms[0]
         frame = Frame()
         frame.add("me", SEAT)
         expressions = self.expressions(frame)
-        asked_ = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
+        test = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
         rows, row_local = self._rows(entry.get("rows"), expressions)
         panel = Panel(
             name,
@@ -107,7 +107,7 @@ class Layout(Checker):
             cast(PanelPlace, word(entry.get("at"), "board" if form == "graph" else "side")),
             entry.span,
             self._shown(form, entry, expressions),
-            expressions.condition(asked_) if asked_ is not None else None,
+            expressions.condition(test) if test is not None else None,
             rows,
             row_local,
             tuple(self._named(entry.get("columns"), expressions)),
@@ -115,7 +115,7 @@ class Layout(Checker):
             tuple(self._named(entry.get("marks"), expressions)),
             tuple(self._sums(entry.get("sums"))),
             self._moments(entry),
-            tuple((each.key.text, word(each.value)) for each in _entries(entry.get("answers"))),
+            tuple((answer.key.text, word(answer.value)) for answer in _entries(entry.get("answers"))),
             leads=word(entry.get("leads")),
             cites=tuple(scalar.text for scalar in words(entry.get("cites"))),
             local_count=frame.size,
@@ -128,7 +128,7 @@ class Layout(Checker):
         if tree is None:
             return None
         value = expressions.value(tree, maybe=True)
-        forms, wanted = _SHOWN[form]
+        forms, description = _SHOWN[form]
         type_ = value.type
         of = item_type(type_)
         fits = type_.word in forms and (form != "cards" or of is None or of.word in ("card", "pile"))
@@ -136,7 +136,7 @@ class Layout(Checker):
             cell = value.cell if isinstance(value, core.Read) else None
             fits = isinstance(cell, core.Cell) and self.model.groups[cell.group].type.word == "track"
         if not fits and type_.word != "never":
-            self.error("E401", f"got {type_}, want {wanted}", tree.span)
+            self.error("E401", f"got {type_}, want {description}", tree.span)
         return value
 
     def _rows(self, text: Value | None, expressions: Expressions) -> tuple[core.Expression | None, int]:
@@ -144,25 +144,25 @@ class Layout(Checker):
         if match is None:
             return None, 0
         binder, *more = match.binders
-        for other in more:
-            self.error("E202", "the rows of a panel go through one list", other.span)
-        listed = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
-        rows, of = expressions.items(binder.items if match.test is None else listed)
+        for extra in more:
+            self.error("E202", "the rows of a panel take only one list", extra.span)
+        filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        rows, of = expressions.items(binder.items if match.test is None else filtered)
         return rows, expressions.frame.add(binder.name, of).index
 
     def _named(self, value: Value | None, expressions: Expressions) -> list[tuple[str, core.Expression]]:
-        trees = [(each.key.text, expression_of(each.value, self.report)) for each in _entries(value)]
+        trees = [(entry.key.text, expression_of(entry.value, self.report)) for entry in _entries(value)]
         return [(name, expressions.value(tree, maybe=True)) for name, tree in trees if tree is not None]
 
     def _sums(self, value: Value | None) -> list[Sum]:
-        found = []
-        for each in _entries(value):
-            name, declared = each.key.text, each.value
+        sums = []
+        for entry in _entries(value):
+            name, declared = entry.key.text, entry.value
             type_ = self._thing(name)
             if type_ is None:
                 known = [*self.model.card_kinds, *self.model.kinds, *([self._node] if self._node else ())]
-                message = f"`{name}` is no kind, no kind of cards and no node{did_you_mean(name, known)}"
-                self.error("E301", message, each.key.span)
+                message = f"unknown kind, kind of card or node `{name}`{did_you_mean(name, known)}"
+                self.error("E301", message, entry.key.span)
                 continue
             if not isinstance(declared, Mapping):
                 continue
@@ -177,20 +177,18 @@ class Layout(Checker):
             if costs.type.word not in ("int", "never"):
                 self.error("E401", f"got {costs.type}, want a number", tree.span)
             if then is not None and not self._takes(word(then), type_):
-                message = (
-                    f"`{word(then)}` is no rule with the parameters (seat, {type_}) that changes something at once"
-                )
-                self.error("E404", message, then.span, "write one with `does`, in which nobody is asked")
+                message = f"`{word(then)}` must be a procedure with the parameters (seat, {type_}) that asks nobody"
+                self.error("E404", message, then.span, "write a rule with `does` and without `choose`")
                 continue
-            found.append(Sum(name, type_, local.index, costs, word(then)))
-        return found
+            sums.append(Sum(name, type_, local.index, costs, word(then)))
+        return sums
 
     @property
     def _node(self) -> str:
         return self.model.graph.node if self.model.graph is not None else ""
 
     def _thing(self, name: str) -> Type | None:
-        """The type of what a word of the family means."""
+        """Return the type that a name stands for: a kind of card, a kind or the node type. None if unknown."""
         if name in self.model.card_kinds:
             return CardType(name)
         if name in self.model.kinds:
@@ -199,7 +197,7 @@ class Layout(Checker):
 
     def _takes(self, name: str, type_: Type) -> bool:
         rule = self.model.rules.get(name)
-        if rule is None or rule.form != "does" or [each for _, each in rule.parameters] != [SEAT, type_]:
+        if rule is None or rule.form != "does" or [parameter for _, parameter in rule.parameters] != [SEAT, type_]:
             return False
         return not any(ask.name for layer in rule.layers for ask in _asks_in(layer.body))
 
@@ -211,14 +209,13 @@ class Layout(Checker):
         return {ask.name for ask in asked(self.model)}
 
     def _known(self, panel: Panel, entry: Entry) -> None:
-        """Names of a panel mean something: decisions, phases, tables and keys. A panel of the family may speak of what
-        only some of its editions have; what no ruleset has is for `validate` of the family to find."""
+        """Check the decisions, phases, tables and keys that a panel refers to."""
         decisions = self._decisions
         table = self.model.tables.get(panel.printed)
         if panel.form == "printed" and table is None:
             near = did_you_mean(panel.printed, self.model.tables)
-            span = found.span if (found := entry.get("printed")) is not None else entry.span
-            self.error("E301", f"there is no table `{panel.printed}`{near}", span)
+            span = printed.span if (printed := entry.get("printed")) is not None else entry.span
+            self.error("E301", f"unknown table `{panel.printed}`{near}", span)
         for key, _ in panel.marks:
             if table is None or key not in table.keys:
                 near = did_you_mean(key, table.keys if table is not None else ())
@@ -226,11 +223,11 @@ class Layout(Checker):
         for scalar in words(entry.get("opens")):
             if scalar.text not in decisions and scalar.text not in self.model.phases:
                 near = did_you_mean(scalar.text, [*self.model.phases, *decisions])
-                self.error("E301", f"`{scalar.text}` is no phase and no decision{near}", scalar.span)
-        for each in _entries(entry.get("answers")):
-            if each.key.text not in decisions:
-                near = did_you_mean(each.key.text, decisions)
-                self.error("E301", f"there is no decision `{each.key.text}`{near}", each.key.span)
+                self.error("E301", f"unknown phase or decision `{scalar.text}`{near}", scalar.span)
+        for answer in _entries(entry.get("answers")):
+            if answer.key.text not in decisions:
+                near = did_you_mean(answer.key.text, decisions)
+                self.error("E301", f"unknown decision `{answer.key.text}`{near}", answer.key.span)
 
 
 _FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")

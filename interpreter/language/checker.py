@@ -1,4 +1,4 @@
-"""Context of a check: the model so far, the results of calls, and the list of diagnostics."""
+"""Context of a check: the model so far, the signatures of rules, and where diagnostics are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Checker"]
 
 
 class Checker:
-    """Checks texts of a composition; ``signatures`` are those of its rules, as far as they are read."""
+    """Checks texts of a composition. ``signatures`` has the rules whose headers have been read so far."""
 
     def __init__(self, composition: Composition, declared: Declared, signatures: Signatures, report: Report) -> None:
         self.composition, self.declared, self.model = composition, declared, declared.model
@@ -34,7 +34,7 @@ class Checker:
         return Expressions(self.model, self.signatures, frame or Frame(), self.report)
 
     def phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
-        """A template whose braces hold expressions over these values."""
+        """Check a template whose expressions may use the values in ``bound``."""
         frame = Frame()
         for name, type_ in bound:
             frame.add(name, type_)
@@ -43,12 +43,14 @@ class Checker:
             if isinstance(part, str):
                 parts.append(part)
                 continue
-            wanted = TEXT if isinstance(part, nodes.Conditional) and isinstance(part.then, nodes.TextLiteral) else None
-            parts.append(self.expressions(frame).value(part, wanted, maybe=True))
+            expected = (
+                TEXT if isinstance(part, nodes.Conditional) and isinstance(part.then, nodes.TextLiteral) else None
+            )
+            parts.append(self.expressions(frame).value(part, expected, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
     def heard(self, pattern: nodes.EventPattern, frame: Frame) -> Event | None:
-        """The event of a pattern, its values given names; nothing where there is none like it."""
+        """Return the event of a pattern and add its values to the frame. Report an unknown event and return None."""
         event = self.model.events.get(pattern.event)
         if event is None:
             message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
@@ -66,7 +68,7 @@ class Checker:
     def narrowed(
         self, before: core.Expression | None, test: nodes.Expr | None, expressions: Expressions
     ) -> core.Expression | None:
-        """A condition beside others that hold already; what it tells of types holds from here on."""
+        """Check a condition and join it to ``before`` with `and`. Facts that it establishes hold from here on."""
         if test is None:
             return before
         checked = expressions.condition(test)

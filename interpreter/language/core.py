@@ -1,7 +1,7 @@
-"""The checked tree: names are bound, types known, literals turned into the things they name.
+"""The checked tree: names are bound, types are known, literals are resolved.
 
 All values are plain data: whole numbers (cards, seats, nodes, places and members of kinds are indexes), booleans, none
-and tuples of these. A holder (a zone, a pool, a track, a stock, a place) is the number of the cell that keeps it.
+and tuples of these. A holder (zone, pool, track, stock or place) is represented by the number of its cell.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Anything checked."""
+    """Base of all checked nodes."""
 
     span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
@@ -91,21 +91,21 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Typed(Core):
-    """A node that gives a value of a type."""
+    """Base of expressions: nodes with a value, of type ``type``."""
 
     type: Type = field(default=INT, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Const(Typed):
-    """A value known now."""
+    """Constant."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Local(Typed):
-    """A parameter or local, by its place in the frame."""
+    """A parameter or local, by its index in the frame."""
 
     index: int
     name: str
@@ -113,12 +113,12 @@ class Local(Typed):
 
 @dataclass(frozen=True, slots=True)
 class PlayerCount(Typed):
-    """``players``: seats that count."""
+    """``players``: number of seats that count."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllSeats(Typed):
-    """``seats``: every seat, in clockwise order."""
+    """``seats``: all seats, in clockwise order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class SettingValue(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Cell(Typed):
-    """Place in the state: a group of cells and its owner, if it has owners."""
+    """Address of a cell: a group of cells, and an owner if the group has owners."""
 
     group: str
     owner: Expression | None
@@ -160,7 +160,7 @@ class Static(Typed):
 
 @dataclass(frozen=True, slots=True)
 class FieldOf(Typed):
-    """A field of a record, or a part of a room."""
+    """Field of a record, or part of a room."""
 
     of: Expression
     index: int
@@ -168,7 +168,7 @@ class FieldOf(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Element(Typed):
-    """An item of a list by its position from 0."""
+    """Item of a list, by its index from 0."""
 
     of: Expression
     index: Expression
@@ -176,7 +176,7 @@ class Element(Typed):
 
 @dataclass(frozen=True, slots=True)
 class BagItem(Typed):
-    """Count of one kind in a bag."""
+    """Number of tokens of one kind in a bag."""
 
     of: Expression
     kind: Expression
@@ -184,7 +184,7 @@ class BagItem(Typed):
 
 @dataclass(frozen=True, slots=True)
 class TableCell(Typed):
-    """A cell of a printed table."""
+    """Cell of a printed table."""
 
     table: str
     keys: tuple[Expression, ...]
@@ -192,7 +192,7 @@ class TableCell(Typed):
 
 @dataclass(frozen=True, slots=True)
 class CallRule(Typed):
-    """A call of a rule, answered by its uppermost layer."""
+    """Call of a rule, that is, of its uppermost layer."""
 
     rule: str
     arguments: tuple[Expression, ...]
@@ -200,7 +200,7 @@ class CallRule(Typed):
 
 @dataclass(frozen=True, slots=True)
 class CallBase(Typed):
-    """A call of the layer below."""
+    """``base()``: a call of the layer below."""
 
     rule: str
     layer: int
@@ -209,7 +209,7 @@ class CallBase(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Builtin(Typed):
-    """A call of one of the language's own functions. ``or_none``: nothing to find gives none instead of a failure."""
+    """Call of a built-in function. With ``or_none``, the result is none instead of a failure if nothing is found."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -218,21 +218,21 @@ class Builtin(Typed):
 
 @dataclass(frozen=True, slots=True)
 class MakeRecord(Typed):
-    """A record, or a room, from its fields."""
+    """Construction of a record or room from its fields."""
 
     fields: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MakeList(Typed):
-    """A list of the given items."""
+    """List literal."""
 
     items: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AmountOf(Typed):
-    """A bag over ``size`` kinds that holds ``number`` of one."""
+    """Bag over ``size`` kinds with ``number`` tokens of one kind."""
 
     number: Expression
     kind: Expression
@@ -241,7 +241,7 @@ class AmountOf(Typed):
 
 @dataclass(frozen=True, slots=True)
 class RangeFrom(Typed):
-    """Whole numbers from the first to the last, both included."""
+    """Whole numbers from the first to the last, inclusive."""
 
     first: Expression
     last: Expression
@@ -249,7 +249,7 @@ class RangeFrom(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic(Typed):
-    """Numbers; ``+`` also joins lists and adds bags, ``-`` subtracts bags."""
+    """Arithmetic on numbers. ``+`` also concatenates lists and adds bags, ``-`` subtracts bags."""
 
     operator: Literal["+", "-", "*", "div", "mod"]
     left: Expression
@@ -258,7 +258,7 @@ class Arithmetic(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Typed):
-    """``a < b``, and the other five."""
+    """``a < b`` and the other five comparisons."""
 
     operator: Literal["==", "!=", "<", "<=", ">", ">="]
     left: Expression
@@ -267,7 +267,7 @@ class Comparison(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Logic(Typed):
-    """``a and b``, ``a or b``: the right side is looked at only where the left one leaves it open."""
+    """``a and b``, ``a or b``, with short-circuit evaluation."""
 
     operator: Literal["and", "or"]
     left: Expression
@@ -283,7 +283,7 @@ class Negation(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Negate(Typed):
-    """``-a``: of a number or a bag."""
+    """``-a``, for a number or a bag."""
 
     value: Expression
 
@@ -307,7 +307,7 @@ class Default(Typed):
 
 @dataclass(frozen=True, slots=True)
 class MemberOf(Typed):
-    """Whether an item is in a list, set or range."""
+    """``a in b``: membership in a list, set or range."""
 
     item: Expression
     items: Expression
@@ -316,7 +316,7 @@ class MemberOf(Typed):
 
 @dataclass(frozen=True, slots=True)
 class KindTest(Typed):
-    """Whether a card or piece is of a kind."""
+    """``a is b``: test of the kind of a card or piece."""
 
     value: Expression
     kind: str
@@ -325,7 +325,7 @@ class KindTest(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Loop(Typed):
-    """The base of looks through a list: a local takes each item, and those that pass the test count."""
+    """Base of loops over a list: a local takes each item, and items that fail the test are skipped."""
 
     variable: int
     items: Expression
@@ -334,21 +334,21 @@ class Loop(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Select(Loop):
-    """``[x in items where test]``, or with a value ``[value for x in items where test]``: a list."""
+    """``[x in items where test]``, or with a value ``[value for x in items where test]``."""
 
     value: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fold(Loop):
-    """``count(x in items where test)``, ``any(…)`` and ``all(test for x in items)``: a number or a truth of all."""
+    """``count(x in items where test)``, ``any(…)`` and ``all(test for x in items)``: a number or a boolean."""
 
     operation: Literal["count", "any", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class Search(Loop):
-    """``first(x in items where test)`` and ``last(…)``. ``or_none``: nothing to find gives none, not a failure."""
+    """``first(x in items where test)`` and ``last(…)``. ``or_none`` as in :class:`Builtin`."""
 
     operation: Literal["first", "last"]
     or_none: bool = False
@@ -356,8 +356,8 @@ class Search(Loop):
 
 @dataclass(frozen=True, slots=True)
 class Order(Loop):
-    """``sorted(x in items where test by keys)``, and its first item or last: ``min`` and ``max``. Where keys are equal,
-    the earlier item is first; without keys, items are in their own order. ``or_none`` as in :class:`Search`."""
+    """``sorted(x in items where test by keys)``, and its first or last item: ``min`` and ``max``. The sort is stable;
+    without keys, items are compared themselves. ``or_none`` as in :class:`Builtin`."""
 
     operation: Literal["sorted", "min", "max"]
     keys: tuple[Expression, ...]
@@ -366,8 +366,8 @@ class Order(Loop):
 
 @dataclass(frozen=True, slots=True)
 class Noted(Typed):
-    """A value, and that it was worked out: ``what`` is put into ``found``. It stands in no rules but those that are
-    watched while the plain form runs them (``testing/instrumentation.py``)."""
+    """Value whose evaluation is recorded: ``what`` is added to ``found``. Occurs only in instrumented rules, which run
+    in the plain form (``testing/instrumentation.py``)."""
 
     value: Expression
     what: str
@@ -417,7 +417,7 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class SetLocal(Core):
-    """A local gets a value. ``call``: the value is a call that may ask."""
+    """Assign a value to a local. The value may be a call that asks."""
 
     index: int
     value: Expression
@@ -425,7 +425,7 @@ class SetLocal(Core):
 
 @dataclass(frozen=True, slots=True)
 class SetCell(Core):
-    """A value of the state changes."""
+    """Assign a value to a cell."""
 
     cell: Expression
     value: Expression
@@ -433,7 +433,8 @@ class SetCell(Core):
 
 @dataclass(frozen=True, slots=True)
 class MoveCards(Core):
-    """A card, a list of cards or a pile goes to a zone: where its order says, or on top or bottom of it or a pile."""
+    """Move a card, a list of cards or a pile to a zone: by the zone's order, or to the top or bottom of it or a
+    pile."""
 
     cards: Expression
     target: Expression
@@ -442,7 +443,7 @@ class MoveCards(Core):
 
 @dataclass(frozen=True, slots=True)
 class MoveTokens(Core):
-    """An amount (a bag, or a number of a token without kinds) goes from one holder to another."""
+    """Move an amount (a bag, or a number for a token without kinds) from one holder to another."""
 
     amount: Expression
     source: Expression
@@ -451,7 +452,7 @@ class MoveTokens(Core):
 
 @dataclass(frozen=True, slots=True)
 class MovePiece(Core):
-    """A piece goes from a stock to a place or back; a number of pieces from one stock to another."""
+    """Move a piece from a stock to a place or back, or a number of pieces from one stock to another."""
 
     number: Expression
     source: Expression
@@ -460,7 +461,7 @@ class MovePiece(Core):
 
 @dataclass(frozen=True, slots=True)
 class MoveAll(Core):
-    """All that a holder has goes to another of its sort."""
+    """Move the whole content of a holder to another holder of the same type."""
 
     source: Expression
     target: Expression
@@ -469,7 +470,7 @@ class MoveAll(Core):
 
 @dataclass(frozen=True, slots=True)
 class Shuffles(Core):
-    """A zone's cards get a random order."""
+    """Shuffle the cards of a zone."""
 
     zone: Expression
     chance: str
@@ -477,7 +478,7 @@ class Shuffles(Core):
 
 @dataclass(frozen=True, slots=True)
 class Picks(Core):
-    """A local gets one of the items, by chance."""
+    """Assign a random item to a local."""
 
     index: int
     items: Expression
@@ -486,7 +487,7 @@ class Picks(Core):
 
 @dataclass(frozen=True, slots=True)
 class Notes(Core):
-    """An event happens."""
+    """Emit an event."""
 
     event: str
     arguments: tuple[Expression, ...]
@@ -494,36 +495,36 @@ class Notes(Core):
 
 @dataclass(frozen=True, slots=True)
 class Returns(Core):
-    """``return``, with a value or without."""
+    """``return``, with or without a value."""
 
     value: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
 class Settles(Core):
-    """Standing rules are looked at."""
+    """Run the standing rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reveals(Core):
-    """Sealed choices become known."""
+    """Make sealed choices public."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends(Core):
-    """The game is over."""
+    """End the game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Performs(Core):
-    """A call for its effects."""
+    """Call for its effects; the result is dropped."""
 
     call: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Test(Core):
-    """A condition; with ``bind`` the value is kept there and the test is that it is not none."""
+    """A condition. With ``bind``, the value is stored in that local and the test passes if it is not none."""
 
     value: Expression
     bind: int | None = None
@@ -540,7 +541,7 @@ class Branch(Core):
 
 @dataclass(frozen=True, slots=True)
 class Iterate(Core):
-    """``for each``: over a copy of the items. ``hidden`` are two locals that keep the copy and the position."""
+    """``for each``, over a copy of the items. ``hidden`` are the locals of the copy and the position."""
 
     variable: int
     items: Expression
@@ -552,7 +553,7 @@ class Iterate(Core):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(Core):
-    """``while``; ``hidden`` is a local that counts the passes of a bounded one."""
+    """``while``. ``hidden`` is the local that counts the iterations if there is a bound."""
 
     test: Expression
     bound: Expression | None
@@ -562,7 +563,7 @@ class Repeat(Core):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Core):
-    """One binding of an alternative: a local that takes each item, and its public name and type."""
+    """One binder of an alternative: a local that takes each item, with its public name and type."""
 
     variable: int
     name: str
@@ -572,7 +573,7 @@ class Choice(Core):
 
 @dataclass(frozen=True, slots=True)
 class Option(Core):
-    """One kind of choice. ``tests`` are the conditions of ``where``, one for each side of an ``and``."""
+    """One kind of move. ``tests`` are the conditions of ``where``, split at ``and``."""
 
     name: str
     choices: tuple[Choice, ...]
@@ -584,11 +585,11 @@ class Option(Core):
 
 @dataclass(frozen=True, slots=True)
 class Ask(Core):
-    """A decision of a seat. ``context`` are values shown with it: name, value.
+    """Decision of a seat. ``context`` holds the values shown with it, as (name, value).
 
-    ``at_once`` is a list of seats that all decide, each by itself: ``seat`` is the local that takes each of them. Once
-    it is lowered, ``at_once`` is the local that holds those who have not chosen yet, and ``kept`` are the locals with
-    all seats, those that have chosen, and at the same place what they chose.
+    ``at_once`` is a list of seats that decide simultaneously; ``seat`` is then the local that takes each of them. After
+    lowering, ``at_once`` is the local that holds the seats that have not chosen yet, and ``kept`` are three locals: all
+    seats, the seats that have chosen, and their choices in the same order.
     """
 
     name: str
@@ -602,13 +603,13 @@ class Ask(Core):
 
     @property
     def chosen(self) -> frozenset[int]:
-        """The locals that its alternatives give something. While it waits they are none, whatever was chosen before."""
+        """Locals that its alternatives bind. They are none while the decision is open, also if it was made before."""
         return frozenset(choice.variable for option in self.options for choice in option.choices)
 
 
 @dataclass(frozen=True, slots=True)
 class Keeps(Core):
-    """A block for later: the procedure made of it, and the locals that it keeps as its parameters."""
+    """Delayed block: its procedure, and the locals captured as parameters."""
 
     edge: Literal["end", "start"]
     of: str
@@ -618,7 +619,7 @@ class Keeps(Core):
 
 @dataclass(frozen=True, slots=True)
 class Requirement(Core):
-    """A line of a verdict: a condition with its statements, or a local that later lines read."""
+    """Line of a verdict: a condition with its citations, or a local for the lines below."""
 
     test: Expression
     cites: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Declarations: what a game is made of, from the layers of a composition.
+"""Declarations: reads the components of a game from the layers of a composition.
 
-What comes in are the entries of all files; what goes out is a :class:`Model` with kinds, cards, graph, groups of cells,
-settings, events and tables, and the texts (starts, ranks, laws) that the checker reads once it knows the rules.
+The input is the entries of all files. The output is a :class:`Model` with kinds, cards, graph, groups of cells,
+settings, events and tables, and the texts (starts, ranks, laws) that the checker reads after the headers of rules.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "p
 OWN_VALUES = ("players", "seats", "round", "phase")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
 OWN_CALLS = (*FUNCTIONS, "base")
-"""Names that the language has taken, by what they are names of."""
+"""Reserved names, by namespace."""
 
 
 def declare(composition: Composition, report: Report) -> Declared:
-    """All declarations of a composition."""
+    """Read all declarations of a composition."""
     declared = Declared(Model(composition.id, composition.title, composition.family))
     declared.model.own_rules.update(composition.own_rules)
-    given = composition, report, declared
-    things, cards, graphs, tables = _Things(*given), Cards(*given), Graphs(*given), Tables(*given)
+    context = composition, report, declared
+    things, cards, graphs, tables = _Things(*context), Cards(*context), Graphs(*context), Tables(*context)
     things.names()
     if (round_ := composition.single("round")) is not None:
         things.model.phases = tuple(name.text for name, _ in phases_of(round_.value))
@@ -85,10 +85,10 @@ def _seen(keys: dict[str, Value]) -> Literal["everyone", "owner", "no one"]:
 
 
 class _Things(Reader):
-    """Reads all other declarations: kinds, records, roles, what seats and the game have, settings, events."""
+    """Reads all other declarations: kinds, records, roles, cells of seats and of the game, settings, events."""
 
     def names(self) -> None:
-        """No name means two things, or one that the language has given a meaning."""
+        """Report names that are declared twice or reserved."""
         types = ("kinds", "tokens", "cards", "records", "pieces")
         self._distinct(types, "type", OWN_TYPES)
         values = ("zones", "pools", "tracks", "state", "settings", "interpretations", "tables")
@@ -106,8 +106,8 @@ class _Things(Reader):
                 if name in own or name in RESERVED_WORDS:
                     self.taken(name, layers[0].span)
                 elif name in first:
-                    note = Note("it stands here first", first[name].span)
-                    message = f"`{name}` is the name of another {use} already"
+                    note = Note("first given here", first[name].span)
+                    message = f"`{name}` is already the name of another {use}"
                     self.report(Diagnostic("E501", message, layers[0].span, (note,)))
                 else:
                     first[name] = layers[0]
@@ -117,7 +117,7 @@ class _Things(Reader):
             entry = amended(layers)
             value = entry.get("is") or entry.value
             if isinstance(added := entry.get("adds"), Sequence):
-                self.error("E502", f"`{name}` lists no members that these could join", added.span)
+                self.error("E502", f"`{name}` has no list of members to add to", added.span)
             numbers = player_range(value) if isinstance(value, Scalar) else None
             if numbers is not None:
                 if not 0 <= numbers.high - numbers.low < MAXIMUM_RANGE:
@@ -126,7 +126,7 @@ class _Things(Reader):
                     numbers = replace(numbers, high=numbers.low)
                 self.model.kinds[name] = Kind(name, (), entry.span, range=(numbers.low, numbers.high))
             elif word(value) == "open":
-                remedy = f"list them in the file that knows them, mostly a map: `kinds: {{{name}: […]}}`"
+                remedy = f"list them in the file that defines them, usually a map: `kinds: {{{name}: […]}}`"
                 self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span, remedy)
                 self.model.kinds[name] = Kind(name, (), entry.span)
             else:
@@ -170,10 +170,10 @@ class _Things(Reader):
             self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(entry.value.value,), unit=True)
 
     def _amended_unit(self, name: str, entry: Entry, keys: Mapping, first: Scalar) -> None:
-        """A token without kinds is the only kind of its own name, and is changed by it."""
-        counts = [each for each in keys.entries if each.key.text not in (*REMARKS, "is")]
-        for other in (each.key for each in counts if each.key.text != name):
-            self.error("E302", f"`{other.text}` is no {name}", other.span, f"say how many there are: `{name}: …`")
+        """Amend a token without kinds: its only kind has its own name."""
+        for key in (entry.key for entry in keys.entries if entry.key.text not in (*REMARKS, "is", name)):
+            remedy = f"write the number of tokens: `{name}: …`"
+            self.error("E302", f"`{key.text}` is not a kind of {name}", key.span, remedy)
         number = keys.get(name) or first
         total = number.value if isinstance(number, Scalar) and isinstance(number.value, int) else 0
         self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(total,), unit=True)
@@ -202,26 +202,26 @@ class _Things(Reader):
             depth, fields = self._extent(RecordType(name), {})
             if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
                 most = f"at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
-                message = f"`{name}` holds itself, or too much: want {most}"
+                message = f"`{name}` contains itself or is too large: want {most}"
                 self.error("E313", message, layers[-1].span)
                 self.model.records[name].clear()
 
     def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
-        """Return how deep the values of a type are nested, and how many values each holds."""
+        """Return the nesting depth of values of a type, and the number of values in each."""
         if isinstance(type_, MadeType):
             depth, fields = self._extent(type_.of, known)
             return depth + 1, fields
         if not isinstance(type_, RecordType) or type_.name not in self.model.records:
             return 1, 1
         if type_.name not in known:
-            known[type_.name] = (MAXIMUM_DEPTH + 1, 1)  # where it holds itself
+            known[type_.name] = (MAXIMUM_DEPTH + 1, 1)  # too deep if it contains itself
             parts = [self._extent(field, known) for field in self.model.records[type_.name].values()]
             known[type_.name] = (1 + max((d for d, _ in parts), default=0), sum(f for _, f in parts))
         return known[type_.name]
 
     def roles(self) -> None:
         if not self.composition.sections.get("roles"):
-            self.error("E306", "no file of this ruleset says which `roles` the seats have", self.top())
+            self.error("E306", "no file of this ruleset declares `roles`", self.top())
         for name, layers in self.section("roles"):
             keys = merged(layers)
             seats = keys.get("seats")
@@ -309,7 +309,7 @@ class _Things(Reader):
         token = word(keys.get("of"))
         kind = self.model.kinds.get(token)
         if kind is None or kind.totals is None:
-            tokens = [k for k, each in self.model.kinds.items() if each.totals is not None]
+            tokens = [name for name, kind in self.model.kinds.items() if kind.totals is not None]
             span = keys["of"].span if "of" in keys else layers[0].span
             self.error("E301", f"unknown token `{token}`{did_you_mean(token, tokens)}", span)
         group = Group(
@@ -328,7 +328,7 @@ class _Things(Reader):
         lasts = cast(Literal["game", "turn", "phase", "round"], word(keys.get("lasts"), "game"))
         type_ = self.type(keys.get("value"))
         if "start" not in keys and not type_.optional and type_ != NEVER:
-            self.error("E307", f"`{name}` needs a `start`: only a `{type_}?` may begin as none", layers[0].span)
+            self.error("E307", f"`{name}` needs a `start`: only a `{type_}?` may start as none", layers[0].span)
         group = Group(
             name,
             owner,
@@ -348,7 +348,7 @@ class _Things(Reader):
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.report(Diagnostic("E501", f"`{group.name}` is declared already", group.span, notes))
         if group.seen == "owner" and not group.owner:
-            message = "got `owner`, want `everyone` or `no one`: only what a seat has has an owner"
+            message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
             self.error("E104", message, keys["seen"].span)
         start = keys.get("start")
         if isinstance(start, Scalar) and start.text in ("all", "rest"):
@@ -375,7 +375,7 @@ class _Things(Reader):
             )
 
     def _range(self, value: Value | None) -> tuple[int, int] | None:
-        """The first and last number of a type that is a range, or made of one."""
+        """Return the first and last number of a range type, or of a type made of one, else None."""
         tree = type_of(value, lambda diagnostic: None)
         while isinstance(tree, nodes.OptionalType | nodes.MadeType):
             tree = tree.of

@@ -1,4 +1,4 @@
-"""Reading of declarations: types, printed cells and diagnostics."""
+"""Base of the readers of declarations: types, printed cells and diagnostics."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ from interpreter.reading.yaml import Mapping, Scalar, Value
 __all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
 
 MOST_LISTED = 12
-"""No more names are listed for an author to choose from."""
+"""Maximum number of names listed in a message."""
 REMARKS = ("cites", "about", "provenance")
-"""Keys of any declaration that are no part of what it declares."""
+"""Keys for documentation, allowed in every declaration."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass
 class Declared:
-    """The model, and the texts that wait for the rules to be known."""
+    """The model, and the texts that are checked after the headers of rules."""
 
     model: Model
     starts: dict[str, Value] = field(default_factory=dict)
     ranks: dict[str, Scalar] = field(default_factory=dict)
     tops: dict[str, Scalar] = field(default_factory=dict)
     laws: list[tuple[str, str, Scalar]] = field(default_factory=list)
-    """The table of each law, the law's own name where it has one, and its condition."""
+    """Laws, as (table, name or empty, condition)."""
 
 
 def merged(layers: list[Entry]) -> dict[str, Value]:
-    """The keys of a declaration, with what later files change of it."""
+    """Return the keys of a declaration, with the changes of later files applied."""
     value = amended(layers).value
     return {entry.key.text: entry.value for entry in value.entries} if isinstance(value, Mapping) else {}
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
-    """Names for an author to choose from, not more than one wants to read."""
+    """List names for a message, at most :data:`MOST_LISTED`."""
     shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
     return f"{shown}, …" if len(names) > MOST_LISTED else shown
 
 
 def cites_of(value: Value | None) -> tuple[str, ...]:
-    """The statements that are named somewhere."""
+    """Return the ids of the cited statements."""
     return tuple(scalar.text for scalar in words(value))
 
 
 class Reader:
-    """Reads declarations of a composition into a model; what is wrong is reported."""
+    """Reads declarations of a composition into a model and reports errors."""
 
     def __init__(self, composition: Composition, report: Report, declared: Declared) -> None:
         self.composition, self.report = composition, report
@@ -79,26 +79,26 @@ class Reader:
         self.report(Diagnostic(code, message, span, help=help))
 
     def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
-        """The declarations of a section, each with its layers."""
+        """Yield the declarations of a section, each with its layers."""
         yield from self.composition.sections.get(name, {}).items()
 
     def type(self, value: Value | None) -> Type:
-        """The type that is written somewhere."""
+        """Return the type in a value, or `never` if it is missing or invalid."""
         tree = type_of(value, self.report)
         return resolve_type(self.model, tree, self.report) if tree is not None else NEVER
 
     def types(self, value: Value | None) -> dict[str, Type]:
-        """Names with their types."""
+        """Return the types in a mapping, by name."""
         if not isinstance(value, Mapping):
             return {}
         return {entry.key.text: self.type(entry.value) for entry in value.entries if entry.key.text not in REMARKS}
 
     def taken(self, name: str, span: Span) -> None:
-        """Reports a name that the language has taken."""
+        """Report a name that is reserved by the language."""
         self.report(reserved(name, span))
 
     def top(self) -> Span:
-        """The place for what is said nowhere."""
+        """Return the position for errors about missing declarations: the top of the first file."""
         document = self.composition.documents[0]
         return document.root.entries[0].key.span if document.root.entries else document.root.span
 
@@ -106,14 +106,14 @@ class Reader:
         self,
         table: PrintedTable,
         attributes: dict[str, Type],
-        what: str,
+        owner: str,
         extra: tuple[str, ...] = (),
         unlisted: tuple[str, ...] = (),
     ) -> list[tuple[str, Type] | None]:
-        """The attribute and type of each column of a table; nothing for what is no column.
+        """Return the attribute and type of each column of a table, or None for an unknown column.
 
-        ``what`` is what a row is, ``extra`` the columns that are no attributes of it; those that are ``unlisted`` too,
-        but no remedy names them.
+        ``owner`` names the subject of a row. Columns in ``extra`` and ``unlisted`` are allowed too, although they are
+        not attributes; the former are listed in messages.
         """
         columns: list[tuple[str, Type] | None] = []
         for cell in table.header:
@@ -123,19 +123,21 @@ class Reader:
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]
-                declared = f"columns here: {listed(known)}" if known else f"declare it: `has: {{{cell.text}: …}}`"
-                remedy = f"{declared}; `provenance` is a remark on each row"
-                message = f"unknown column `{cell.text}`: {what} has no such attribute{did_you_mean(cell.text, known)}"
+                declared = f"allowed columns: {listed(known)}" if known else f"declare it: `has: {{{cell.text}: …}}`"
+                remedy = f"{declared}; `provenance` is for remarks"
+                message = f"unknown column `{cell.text}`: {owner} has no such attribute{did_you_mean(cell.text, known)}"
                 self.error("E304", message, cell.span, remedy)
                 columns.append(None)
         names = {cell.text for cell in table.header}
         for attribute in attributes:
             if attribute not in names:
-                self.error("E306", f"{what} has `{attribute}`, but this table has no such column", table.header[0].span)
+                self.error(
+                    "E306", f"{owner} has `{attribute}`, but this table has no such column", table.header[0].span
+                )
         return columns
 
     def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, plain_data.Value]:
-        """The attributes of a row."""
+        """Return the attributes in a row."""
         values: dict[str, plain_data.Value] = {}
         for column, cell in zip(columns, row, strict=False):
             if column is not None and column[1] != NEVER:
@@ -163,8 +165,8 @@ class Reader:
                 for name in names:
                     if name not in members:
                         self._no_member(name, type_.of.name, members, cell.span)
-                found = [members.index(name) for name in names if name in members]
-                return tuple(sorted(set(found))) if isinstance(type_, SetType) else tuple(found)
+                indexes = [members.index(name) for name in names if name in members]
+                return tuple(sorted(set(indexes))) if isinstance(type_, SetType) else tuple(indexes)
             case NodeType() if self.model.graph is not None and not (type_.optional and text == "-"):
                 names = [row.name for row in self.model.graph.nodes]
                 if text in names:
@@ -180,25 +182,24 @@ class Reader:
                 pass
         if type_.optional and text == "-":
             return None
-        found_text = f"`{text}`" if text else "nothing"
-        remedy = (
-            "numbers are whole, and stand without a unit" if isinstance(type_, IntType) and text[:1].isdigit() else None
-        )
-        self.error("E401", f"got {found_text}, want {type_}", cell.span, remedy)
+        got = f"`{text}`" if text else "nothing"
+        is_number = isinstance(type_, IntType) and text[:1].isdigit()
+        remedy = "write a whole number without a unit" if is_number else None
+        self.error("E401", f"got {got}, want {type_}", cell.span, remedy)
         return None
 
     def _no_member(self, text: str, kind: str, members: tuple[str, ...], span: Span) -> None:
-        """A cell that names no member of a kind; nothing is said of a kind without members, as that is told already."""
+        """Report a cell that is not a member of a kind. A kind without members has an error of its own already."""
         if not members:
             return
-        found = f"unknown {kind} `{text}`" if text else f"the cell is empty, want a {kind}"
+        message = f"unknown {kind} `{text}`" if text else f"the cell is empty, want a {kind}"
         near = did_you_mean(text, members)
         remedy = None if near or len(members) > MOST_LISTED else f"it is one of {listed(members)}"
         if "#" in text:
-            remedy = "in a table, a comment stands on a line of its own"
-        self.error("E302", f"{found}{near}", span, remedy)
+            remedy = "in a table, a comment needs a line of its own"
+        self.error("E302", f"{message}{near}", span, remedy)
 
     def members(self, kind: str) -> tuple[str, ...]:
-        """The members of a kind by their names."""
-        found = self.model.kinds.get(kind)
-        return found.members if found else ()
+        """Return the members of a kind, or an empty tuple if the kind is unknown."""
+        declared = self.model.kinds.get(kind)
+        return declared.members if declared else ()

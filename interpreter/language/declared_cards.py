@@ -1,4 +1,4 @@
-"""Cards as they are declared: kinds of them with their attributes, and each card with what is printed on it."""
+"""Reader of cards: kinds of cards with their attributes, and the printed values of each card."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["Cards"]
 
 MAXIMUM_CARDS = 5_000
 COPIES = "copies"
-"""The column that says how many cards of a row there are, where it is no attribute."""
+"""Column for the number of cards of a row, unless the kind has an attribute of this name."""
 
 
 class Cards(Reader):
-    """Reads kinds of cards, and later the cards."""
+    """Reads kinds of cards, and in a later step the cards."""
 
     def cards(self) -> None:
-        """The kinds of cards, whose attributes may be of each other's types."""
+        """Read the kinds of cards. Attributes may have types of other kinds, so names are read first."""
         for name, layers in self.section("cards"):
             keys = merged(layers)
             carried = keys.get("carries")
@@ -44,7 +44,7 @@ class Cards(Reader):
                 self.error("E304", f"a {name} has no `{kind.key}`{did_you_mean(kind.key, kind.attributes)}", span)
 
     def card_rows(self) -> None:
-        """The cards; types of their attributes, nodes and members are known by now."""
+        """Read the cards. Call it when types, nodes and members are known."""
         if self.model.card_kinds and not any(True for _ in self._card_rows()):
             kinds = ", ".join(f"`{name}`" for name in self.model.card_kinds)
             self.error("E306", f"no file of this ruleset gives the cards ({kinds}): is a deck missing", self.top())
@@ -82,49 +82,47 @@ class Cards(Reader):
                         self._cell(self.model.card_kinds[name], cell)
         for kind in self.model.card_kinds.values():
             if kind.key is None:
-                self._alike(kind)
-            self._lacking(kind)
+                self._check_alike(kind)
+            self._check_missing(kind)
 
-    def _later(self, kind: CardKind) -> dict[str, Span]:
-        """The columns that cells of later files name, each with the place of its first cell."""
-        found: dict[str, Span] = {}
+    def _amended_columns(self, kind: CardKind) -> dict[str, Span]:
+        """Return the columns with cells in later files, each with the position of its first cell."""
+        columns: dict[str, Span] = {}
         for layer in dict(self.section("cards"))[kind.name]:
             cells = layer.get("cells")
             for cell in cells.entries if isinstance(cells, Mapping) else ():
-                found.setdefault(cell.key.text.rpartition(",")[2].strip(), cell.key.span)
-        return found
+                columns.setdefault(cell.key.text.rpartition(",")[2].strip(), cell.key.span)
+        return columns
 
-    def _lacking(self, kind: CardKind) -> None:
-        """An attribute without a column is told by a cell for each card."""
-        for column, span in self._later(kind).items():
+    def _check_missing(self, kind: CardKind) -> None:
+        """Report an attribute without a column that does not have a cell for each card."""
+        for column, span in self._amended_columns(kind).items():
             rows = (row for row in self.model.cards if row.kind == kind.name and column not in row.values)
             if column in kind.attributes and (row := next(rows, None)) is not None:
                 example = f'"{row.key}, {column}": …'
-                message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell tells it"
+                message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell gives it"
                 self.report(Diagnostic("E306", message, span, (Note("the card", row.span),), f"add `{example}`"))
 
     def _cell(self, kind: CardKind, entry: YamlEntry) -> None:
-        """One cell of a card that a later file changes, by the card's key and the column."""
+        """Apply a cell of a later file, named by the card's key and the column."""
         key, _, column = (part.strip() for part in entry.key.text.rpartition(","))
         rows = [row for row in self.model.cards if row.kind == kind.name and kind.key is not None]
         known = [name for name in kind.attributes if name != kind.key]
-        place = next((row for row in rows if str(row.key) == key), None)
-        if place is None or column not in known:
-            near = (
-                did_you_mean(column, known) if place is not None else did_you_mean(key, [str(row.key) for row in rows])
-            )
-            example = f"`{rows[0].key}, {known[0]}`" if rows and known else "none: its cards are all alike"
+        card = next((row for row in rows if str(row.key) == key), None)
+        if card is None or column not in known:
+            near = did_you_mean(column, known) if card is not None else did_you_mean(key, [str(r.key) for r in rows])
+            example = f"`{rows[0].key}, {known[0]}`" if rows and known else "this kind has none"
             note = Note(f"a cell is named by the card's key and the column: {example}")
             message = f"no {kind.name} has the cell [{entry.key.text}]{near}"
             self.report(Diagnostic("E502", message, entry.key.span, (note,)))
         elif isinstance(entry.value, Scalar):
             value = self.cell_value(Cell(entry.value.text, entry.value.span), kind.attributes[column])
             for at, row in enumerate(self.model.cards):
-                if row.kind == kind.name and row.key == place.key:
+                if row.kind == kind.name and row.key == card.key:
                     self.model.cards[at] = replace(row, values={**row.values, column: value})
 
-    def _alike(self, kind: CardKind) -> None:
-        """Cards of a kind without a key bear its name alone: if they differ, nobody could say which is meant."""
+    def _check_alike(self, kind: CardKind) -> None:
+        """Report different cards of a kind without a key: nothing could identify them."""
         rows = [row for row in self.model.cards if row.kind == kind.name]
         if any(
             row.values.get(name) is None
@@ -132,29 +130,29 @@ class Cards(Reader):
             for name, type_ in kind.attributes.items()
             if not type_.optional
         ):
-            return  # what is wrong with the row is told
-        other = next((row for row in rows if row.values != rows[0].values), None)
-        if other is None:
+            return  # the row has an error of its own already
+        different = next((row for row in rows if row.values != rows[0].values), None)
+        if different is None:
             return
         keys = [name for name, type_ in kind.attributes.items() if isinstance(type_, IntType | TextType)]
         own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
-        remedy = f"say `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
-        message = f"cards that differ need a `key` to tell one {kind.name} from another"
-        self.report(Diagnostic("E306", message, kind.span, (Note("one that differs", other.span),), remedy))
+        remedy = f"add `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
+        message = f"different cards need a `key` that identifies each {kind.name}"
+        self.report(Diagnostic("E306", message, kind.span, (Note("a different card", different.span),), remedy))
 
     def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
-        """The cards themselves: in decks, or where their kind is declared."""
+        """Yield the entries that list cards: in decks, or in the declaration of their kind."""
         for name, layers in self.section("cards"):
-            given = [layer for layer in layers if isinstance(layer.value, Scalar) or layer.get("is") is not None]
-            if given:
-                yield name, given
+            lists = [layer for layer in layers if isinstance(layer.value, Scalar) or layer.get("is") is not None]
+            if lists:
+                yield name, lists
         yield from self.section("card_rows")
 
     def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
         names = [cell.text for cell in table.header]
-        later = self._later(kind)
-        here = {name: type_ for name, type_ in kind.attributes.items() if name in names or name not in later}
-        columns = self.columns(table, here, f"a {kind.name}", unlisted=(COPIES,))
+        amended = self._amended_columns(kind)
+        expected = {name: type_ for name, type_ in kind.attributes.items() if name in names or name not in amended}
+        columns = self.columns(table, expected, f"a {kind.name}", unlisted=(COPIES,))
         at = names.index(COPIES) if COPIES in names and COPIES not in kind.attributes else None
         seen: dict[plain_data.Value, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
         for row in table.rows:
@@ -163,7 +161,7 @@ class Cards(Reader):
             if key is not None and key in seen:
                 self.report(
                     Diagnostic(
-                        "E501", f"{kind.name} {key} is given twice", row[0].span, (Note("the first", seen[key]),)
+                        "E501", f"{kind.name} {key} is given twice", row[0].span, (Note("first given here", seen[key]),)
                     )
                 )
             seen.setdefault(key, row[0].span)

@@ -1,4 +1,4 @@
-"""The graph as it is declared: what nodes, links and places have, and a table of each."""
+"""Reader of the graph: attributes and tables of nodes, links and places."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Graphs(Reader):
     """Reads the graph."""
 
     def name(self) -> None:
-        """Return the type of nodes by name."""
+        """Declare the name of the type of nodes, before other declarations use it."""
         if layers := self.composition.layers("graph", "graph"):
             node = word(merged(layers).get("node"), "node")
             self.model.graph = GraphDecl(node, {}, {}, None, {}, {}, layers[0].span)
@@ -52,7 +52,7 @@ class Graphs(Reader):
         self.model.graph = graph
         graph.attributes.update(self.types(keys.get("has")))
         self._check_length(graph, layers[-1].span)
-        for sets in [layer.get("places") for layer in layers]:  # a later file has sets of its own beside these
+        for sets in [layer.get("places") for layer in layers]:  # later files add sets
             for entry in sets.entries if isinstance(sets, Mapping) else ():
                 table = printed(entry.value, self.report)
                 if table is not None:
@@ -61,7 +61,7 @@ class Graphs(Reader):
         self._nodes(graph)
         printed_there = any(node.place for node in graph.nodes)
         if "place" in keys and not graph.sets and "places" not in keys and not printed_there:
-            message = f"a {graph.node} has places, but no set of `places` says which"
+            message = f"a {graph.node} has places, but no set of `places` lists them"
             self.error("E306", message, keys["place"].span, "list them in the graph: `places: {…: …}`")
         linked = self._links(graph, both=bool(length) and graph.length is None)
         if self.composition.single("nodes") is None:
@@ -72,7 +72,7 @@ class Graphs(Reader):
             self._check_pieces(graph, keys.get("pieces"))
 
     def _check_length(self, graph: GraphDecl, span: Span) -> None:
-        """Check that lengths are numbers of links, or of the cards dealt to them."""
+        """Check that lengths are numeric attributes of links, or of the cards dealt to them."""
         owner, has = "link", graph.link
         if graph.dealt is not None:
             zones = dict(self.section("zones"))
@@ -108,7 +108,7 @@ class Graphs(Reader):
             if name.text in seen:
                 self.report(
                     Diagnostic(
-                        "E501", f"`{name.text}` is given twice", name.span, (Note("the first", seen[name.text]),)
+                        "E501", f"`{name.text}` is given twice", name.span, (Note("first given here", seen[name.text]),)
                     )
                 )
                 continue
@@ -123,13 +123,12 @@ class Graphs(Reader):
                 at = (self.cell_value(cells["x"], INT) or 0, self.cell_value(cells["y"], INT) or 0)
             graph.nodes.append(NodeRow(name.text, {}, places, {}, at, name.span))
             read.append((graph.nodes[-1], row))
-        for node, row in read:  # a row may name a node that stands below it
+        for node, row in read:  # a row may refer to a node further down
             node.values.update(self.row(columns, row))
             node.place.update({head.removeprefix("place."): node.values.pop(head) for head in printed_here})
 
     def _links(self, graph: GraphDecl, *, both: bool) -> bool:
-        """Return whether the links could be read, so that ways are known. ``both``: two nodes may have a link each
-        way."""
+        """Read the links and return whether all are valid. ``both``: two nodes may have a link in each direction."""
         entry = self.composition.single("links")
         table = printed(entry.value, self.report) if entry else None
         if table is None:
@@ -145,7 +144,7 @@ class Graphs(Reader):
         for row in table.rows:
             cells = dict(zip(heads, row, strict=False))
             ends = []
-            for head in ("from", "to") if graph.nodes else ():  # without nodes, what is wrong is told already
+            for head in ("from", "to") if graph.nodes else ():  # missing nodes have an error of their own
                 cell = cells[head]
                 if cell.text not in numbers:
                     self.error(
@@ -164,39 +163,40 @@ class Graphs(Reader):
                 self.error("E413", "this link joins a node to itself", row[0].span)
             elif pair in seen:
                 self.report(
-                    Diagnostic("E501", "this link is given twice", row[0].span, (Note("the first", seen[pair]),))
+                    Diagnostic("E501", "this link is given twice", row[0].span, (Note("first given here", seen[pair]),))
                 )
             else:
                 seen[pair] = row[0].span
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
         return whole
 
-    def _check_pieces(self, graph: GraphDecl, said: Value | None) -> None:
-        """The nodes hang together by links, whichever way these lead; in as many pieces as the graph says."""
-        beside: dict[int, list[int]] = {index: [] for index in range(len(graph.nodes))}
+    def _check_pieces(self, graph: GraphDecl, declared: Value | None) -> None:
+        """Check that the number of connected components (ignoring directions) is as declared, by default one."""
+        adjacent: dict[int, list[int]] = {index: [] for index in range(len(graph.nodes))}
         for link in graph.links:
-            beside[link.a].append(link.b)
-            beside[link.b].append(link.a)
+            adjacent[link.a].append(link.b)
+            adjacent[link.b].append(link.a)
         pieces: list[list[int]] = []
         reached: set[int] = set()
-        for node in beside:
+        for node in adjacent:
             if node in reached:
                 continue
             pieces.append([node])
             reached.add(node)
-            for inside in pieces[-1]:  # grows while it is read
-                pieces[-1] += (new := [other for other in dict.fromkeys(beside[inside]) if other not in reached])
+            for inside in pieces[-1]:  # grows during iteration
+                pieces[-1] += (new := [node for node in dict.fromkeys(adjacent[inside]) if node not in reached])
                 reached.update(new)
         if len(pieces) in (graph.pieces, 0):
             return
         names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
-        if said is not None:
-            apart = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
-            remedy = f"add or remove links; if this is meant, say `pieces: {len(pieces)}`"
-            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span, remedy)
+        if declared is not None:
+            examples = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
+            remedy = f"add or remove links; if this is intended, write `pieces: {len(pieces)}`"
+            message = f"got {len(pieces)} pieces, with {examples}, want {graph.pieces}"
+            self.error("E412", message, declared.span, remedy)
             return
-        lost = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
-        shown = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")
+        unreachable = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
+        shown = ", ".join(f"`{row.name}`" for row in unreachable[:5]) + (", …" if len(unreachable) > 5 else "")
         owner = self.composition.layers("graph", "graph")[0].file
-        remedy = f"add the link; if this is meant, say `graph: {{amends: {owner}, pieces: {len(pieces)}}}`"
-        self.error("E412", f"no way leads from `{graph.nodes[0].name}` to {shown}", lost[0].span, remedy)
+        remedy = f"add the link; if this is intended, write `graph: {{amends: {owner}, pieces: {len(pieces)}}}`"
+        self.error("E412", f"no path leads from `{graph.nodes[0].name}` to {shown}", unreachable[0].span, remedy)

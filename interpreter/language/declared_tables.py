@@ -1,4 +1,4 @@
-"""Tables as they are declared: what stands in each cell, and whether a cell is missing."""
+"""Reader of tables: values of cells, and checks for missing cells."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Tables(Reader):
             entry = whole[-1]
             position = layers.index(entry) + 1
             heads = (layer.value.entries for layer in layers[:position] if isinstance(layer.value, Mapping))
-            keys = {each.key.text: each.value for entries in heads for each in entries}  # as what it replaces has them
-            found = self._table(name, entry, {**keys, "cites": merged(layers[:position]).get("cites")})
-            if found is None:
+            keys = {head.key.text: head.value for entries in heads for head in entries}  # inherited when replaced
+            read = self._table(name, entry, {**keys, "cites": merged(layers[:position]).get("cites")})
+            if read is None:
                 continue
-            table, head = found
+            table, head = read
             for layer in layers[position:]:
                 table = self._with_cells(table, layer)
             if head is not None:
@@ -45,7 +45,7 @@ class Tables(Reader):
             self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
             laws = merged(layers).get("laws")
             if isinstance(laws, Mapping):
-                named = [(each.key.text, each.value) for each in laws.entries if isinstance(each.value, Scalar)]
+                named = [(law.key.text, law.value) for law in laws.entries if isinstance(law.value, Scalar)]
             else:
                 named = [("", law) for law in words(laws)]
             self.declared.laws.extend((name, *law) for law in named)
@@ -55,7 +55,7 @@ class Tables(Reader):
         names = words(keys.get("keys"))
         if not names:
             return None
-        if table is None:  # what is wrong is told; the table is known by its name and types
+        if table is None:  # the error is reported; name and types are still declared
             table = PrintedTable((), ())
         types = [self.key_type(key) for key in names]
         gives = self.type(keys.get("gives"))
@@ -64,7 +64,7 @@ class Tables(Reader):
         places: dict[tuple[int, ...], Span] = {}
         above: list[Cell] = []
         if len(names) == 1 and len(table.rows) != 1 and table.header:
-            remedy = f"write all values of `{names[0].text}` in the first line, and below each what the table gives"
+            remedy = f"write all values of `{names[0].text}` in the first line, and the results below them"
             self.error("E309", "a table with one key has one line of values", entry.span, remedy)
             table = PrintedTable((), ())
         columns = [self.key_value(cell, types[-1]) for cell in table.header[width:]]
@@ -87,7 +87,7 @@ class Tables(Reader):
                 cells[place] = self.cell_value(cell, gives)
                 places[place] = cell.span
         axes = self._axes(names, types, cells)
-        found = Table(
+        checked = Table(
             name,
             tuple(key.text for key in names),
             axes,
@@ -99,7 +99,7 @@ class Tables(Reader):
             entry.span,
             entry.file,
         )
-        return found, table.header[0].span if table.header else None
+        return checked, table.header[0].span if table.header else None
 
     def key_type(self, key: Scalar) -> Type:
         kind = self.model.kinds.get(key.text)
@@ -121,7 +121,7 @@ class Tables(Reader):
     def _axes(
         self, names: list[Scalar], types: list[Type], cells: dict[tuple[int, ...], plain_data.Value]
     ) -> tuple[tuple[int, ...], ...]:
-        """The values that each key takes: all of a kind or range, the players allowed, else those that stand there."""
+        """Return the values of each key: all of a kind or range, the allowed numbers of players, else those used."""
         axes = []
         for position, (key, type_) in enumerate(zip(names, types, strict=True)):
             kind = self.model.kinds.get(key.text)
@@ -132,9 +132,9 @@ class Tables(Reader):
             elif key.text == "players":
                 allowed = self.composition.players
                 roles = [role for role in self.model.roles.values() if role.counts]
-                beside = sum(role.seats + (role.setting is not None) for role in roles)
-                given = {cell[position] for cell in cells}
-                axes.append(tuple(sorted(given | set(range(allowed.low + beside, allowed.high + beside + 1)))))
+                extra = sum(role.seats + (role.setting is not None) for role in roles)
+                used = {cell[position] for cell in cells}
+                axes.append(tuple(sorted(used | set(range(allowed.low + extra, allowed.high + extra + 1)))))
             else:
                 axes.append(tuple(sorted({cell[position] for cell in cells})))
         return tuple(axes)
@@ -149,12 +149,12 @@ class Tables(Reader):
         notes = (many,) if "players" in table.keys else ()
         remedy = None
         if notes and not any(document.root.get("players") for document in self.composition.documents):
-            remedy = "no file says how many may play: an edition does, with `players: 2..6`; is it missing"
+            remedy = "no file has `players: 2..6`, the number of players: is an edition missing"
         for kind in filter(None, map(self.model.kinds.get, table.keys)):
             layers = [entry for section in ("kinds", "tokens") for entry in self.composition.layers(section, kind.name)]
             if kind.span.file != span.file and layers and layers[-1].covers is not None:
                 notes = (*notes, Note(f"`{kind.name}` is changed here", kind.span))
-                remedy = f"the file that adds them gives the cells: `{{amends: {table.file}, cells: {{…}}}}`"
+                remedy = f"add the cells in the file that adds the members: `{{amends: {table.file}, cells: {{…}}}}`"
         self.report(Diagnostic("E308", f"`{table.name}` has no cell for {shown}", span, notes, remedy))
 
     def _key_text(self, table: Table, key: tuple[int, ...]) -> str:
@@ -169,7 +169,7 @@ class Tables(Reader):
         return members[value] if members else str(value)
 
     def _with_cells(self, table: Table, layer: Entry) -> Table:
-        """A table with single cells changed by a later file."""
+        """Return a table with the cells of a later file applied."""
         changes = layer.get("cells")
         if not isinstance(changes, Mapping):
             return table
@@ -182,8 +182,8 @@ class Tables(Reader):
             )
             known = all(part in axis for part, axis in zip(key, table.axes, strict=False))
             if len(texts) != len(table.keys) or not known:
-                cells_here = [", ".join(map(self._key_part, table.key_types, each)) for each in table.cells]
-                note = Note(f"it has {listed([f'[{each}]' for each in cells_here])}")
+                known_keys = [", ".join(map(self._key_part, table.key_types, cell)) for cell in table.cells]
+                note = Note(f"it has {listed([f'[{text}]' for text in known_keys])}")
                 message = f"`{table.name}` has no cell [{entry.key.text}]"
                 self.report(Diagnostic("E502", message, entry.key.span, (note,)))
                 continue

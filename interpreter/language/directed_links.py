@@ -1,7 +1,7 @@
-"""The ways of a graph: each link in each direction in which it can be passed, and how long it is there.
+"""Directed links of a graph, each with its length.
 
-Lengths are printed, or an expression over printed attributes and cells of tables; such an expression is worked out
-here, without a game.
+A length is printed, or an expression over printed attributes and cells of tables; such an expression is evaluated here,
+without a game.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
-_ELSEWHERE = "this may depend on printed values of nodes, links and tables only"
+_NOT_PRINTED = "this may depend only on printed values of nodes, links and tables"
 
 
 class NotPrinted(Exception):
-    """An expression that only a game can answer: ``span`` is the part of it."""
+    """Raised for an expression that needs the state of a game. ``span`` is the part that does."""
 
     def __init__(self, why: str, span: Span) -> None:
         super().__init__(why)
@@ -34,8 +34,8 @@ class NotPrinted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A link in one direction. ``value`` is the number that a rule knows it by: that of its row, or, back from the
-    second node to the first, as much more as there are rows."""
+    """A link in one direction. ``value`` is its number in rules: the number of its row, plus the number of rows for the
+    direction from the second node to the first."""
 
     start: int
     end: int
@@ -45,8 +45,9 @@ class Way:
 
 
 def ways_of(graph: GraphDecl) -> list[Way]:
-    """All ways, in the order of the table; links without a length count 1."""
-    found = []
+    """Return all directed links, in the order of the table. The default length is 1; a length of none omits the
+    direction."""
+    ways = []
     for number, link in enumerate(graph.links):
         for start, end, value in ((link.a, link.b, number), (link.b, link.a, number + len(graph.links))):
             length: int | None = 1
@@ -55,12 +56,12 @@ def ways_of(graph: GraphDecl) -> list[Way]:
             elif graph.length is not None:
                 length = link.values.get(graph.length, 1)
             if length is not None:
-                found.append(Way(start, end, number, value, length))
-    return found
+                ways.append(Way(start, end, number, value, length))
+    return ways
 
 
 def printed_value(graph: GraphDecl, node: core.Expression, locals_: Sequence[Value]) -> Value:
-    """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
+    """Evaluate an expression over printed values. Raise ``NotPrinted`` if it needs more."""
 
     def value(part: core.Expression) -> Value:
         return printed_value(graph, part, locals_)
@@ -90,7 +91,7 @@ def printed_value(graph: GraphDecl, node: core.Expression, locals_: Sequence[Val
         case core.Condition(then, test, otherwise):
             return value(then if value(test) else otherwise)
         case core.Default(of, default):
-            return value(default) if (found := value(of)) is None else found
+            return value(default) if (optional := value(of)) is None else optional
         case core.MemberOf(item, items, negated):
             return (value(item) in value(items)) != negated
         case core.MakeList(items):
@@ -103,7 +104,7 @@ def printed_value(graph: GraphDecl, node: core.Expression, locals_: Sequence[Val
                 raise NotPrinted(f"`{table}` has no such cell for each link", node.span)
             return cells[place]
         case _:
-            raise NotPrinted(_ELSEWHERE, node.span)
+            raise NotPrinted(_NOT_PRINTED, node.span)
 
 
 def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Value:
@@ -113,5 +114,5 @@ def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Value:
         return {"from": link.a, "to": link.b}.get(name, link.values.get(name))
     row: NodeRow | None = graph.nodes[of] if owner == "node" else None
     if row is None or name in ("places", "links"):
-        raise NotPrinted(_ELSEWHERE, span)
+        raise NotPrinted(_NOT_PRINTED, span)
     return row.values.get(name)

@@ -1,6 +1,6 @@
-"""A whole file, laid out: its YAML, its rule text, types and printed tables. It means what it meant, comments stay.
+"""Formatter of files: YAML, rule text, types and printed tables. Meaning and comments are preserved.
 
-What comes in is a file; what goes out is its new text, or what is wrong with it. The rules are in ``docs/language.md``.
+The input is a file; the output is its new text, or diagnostics. ``docs/language.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _STARTS: dict[str, Start] = {
     "adds": "alternatives",
     "wraps": "alternatives",
 }
-"""What rule text is by the key that it stands behind; behind every other it is an expression."""
+"""Start rule of the text behind a key. Text behind any other key is an expression."""
 
 
 def parser_of(key: str, meaning: str = "rule_text") -> Parse:
-    """Return the parser of the text behind a key; ``meaning`` is its definition in the schemas."""
+    """Return the parser for the text behind a key. ``meaning`` is its definition in the schemas."""
     return _PARSED["a_type" if meaning == "type" else _STARTS.get(key, "expression")]
 
 
@@ -62,53 +62,53 @@ _SIGNIFICANT = re.compile(r": |:$| #")
 
 
 def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
-    """The text of a file, laid out; nothing, and the reasons, where a part of it cannot be read."""
+    """Return the formatted text of a file, or None and diagnostics if a part of it cannot be parsed."""
     text = file.text.replace("\r\n", "\n")
     file = SourceFile(file.name, text if text.endswith("\n") or not text else f"{text}\n")
-    document, found = read_document(file, Path(file.name))
-    if document is None or found:
-        return None, found
+    document, diagnostics = read_document(file, Path(file.name))
+    if document is None or diagnostics:
+        return None, diagnostics
     texts: dict[int, str] = {}
     for _, scalar, meaning in meanings(document.kind, document.root):
         if meaning == "printed" and scalar.style == "literal":
-            found.extend(_table(scalar, texts))
+            diagnostics.extend(_table(scalar, texts))
     for scalar, start in rule_texts(document):
-        found.extend(_rule_text(scalar, start, texts))
-    if found:
-        return None, found
-    return _with_short_lines(_laid_out(file, document.root, texts)), []
+        diagnostics.extend(_rule_text(scalar, start, texts))
+    if diagnostics:
+        return None, diagnostics
+    return _with_short_lines(_formatted(file, document.root, texts)), []
 
 
 def rule_texts(document: Document) -> Iterator[tuple[Scalar, Start]]:
-    """The rule texts and types of a file, and what each of them is."""
+    """Yield the rule texts and types of a file, each with its start rule."""
     for key, scalar, meaning in meanings(document.kind, document.root):
         if meaning in ("rule_text", "type") and isinstance(scalar.value, str):
             yield scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression")
 
 
-def _laid_out(file: SourceFile, root: Mapping, texts: dict[int, str]) -> SourceFile:
+def _formatted(file: SourceFile, root: Mapping, texts: dict[int, str]) -> SourceFile:
     written = SourceFile(file.name, lay_out(file, texts))
     again, _ = read_yaml(written)
-    assert again is not None, f"{file.name}: laid out, it cannot be read"
-    assert _is_same(root, again, texts), f"{file.name}: laid out, it means something else"
+    assert again is not None, f"{file.name}: the formatted file cannot be read"
+    assert _is_same(root, again, texts), f"{file.name}: formatting changed the meaning"
     return written
 
 
 def _with_short_lines(file: SourceFile) -> str:
-    """The text of a file that is laid out: how much room a line of rule text has is known only now."""
+    """Break long lines of rule text in a formatted file: only now is the width of each line known."""
     if max(map(len, file.text.split("\n"))) <= WIDTH:
         return file.text
     document, _ = read_document(file, Path(file.name))
-    assert document is not None, f"{file.name}: laid out, it cannot be read"
+    assert document is not None, f"{file.name}: the formatted file cannot be read"
     texts: dict[int, str] = {}
     for scalar, start in rule_texts(document):
         if scalar.style == "literal" and not _is_fixed(scalar) and (column := _column(scalar)) is not None:
             texts[scalar.span.start] = broken(scalar.text.rstrip("\n"), start, WIDTH - column)
-    return _laid_out(file, document.root, texts).text
+    return _formatted(file, document.root, texts).text
 
 
 def _column(scalar: Scalar) -> int | None:
-    """Return the indentation of a block; nothing if it has no lines."""
+    """Return the indentation of a block, or None if it has no lines."""
     lines = [line for line in scalar.span.text.split("\n")[1:] if line.strip()]
     return min(len(line) - len(line.lstrip()) for line in lines) if lines else None
 
@@ -117,10 +117,10 @@ def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:
     text = excerpt(scalar)
     if isinstance(text, Diagnostic):
         return [text]
-    _, found = read_printed(text)
-    if not found and not _is_fixed(scalar):
+    _, diagnostics = read_printed(text)
+    if not diagnostics and not _is_fixed(scalar):
         texts[scalar.span.start] = lay_out_table(scalar.text)
-    return found
+    return diagnostics
 
 
 def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diagnostic]:
@@ -129,8 +129,8 @@ def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diag
     text = excerpt(scalar)
     if isinstance(text, Diagnostic):
         return [text]
-    _, found = _PARSED[start](text)
-    if not found and not _is_fixed(scalar):
+    _, diagnostics = _PARSED[start](text)
+    if not diagnostics and not _is_fixed(scalar):
         written = space_out(scalar.text, start)
         if scalar.style == "literal":
             texts[scalar.span.start] = written
@@ -139,17 +139,16 @@ def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diag
             texts[scalar.span.start] = f"{quote}{written}{quote}"
         elif not _SIGNIFICANT.search(written):
             texts[scalar.span.start] = written
-    return found
+    return diagnostics
 
 
 def _is_fixed(scalar: Scalar) -> bool:
-    """Return whether the author said how deep a block is indented: its first line is then indented on purpose."""
+    """Return whether a block has an indentation indicator: its first line is then indented on purpose."""
     return scalar.style == "literal" and any(char.isdigit() for char in scalar.span.text.split("\n")[0].split("#")[0])
 
 
 def _is_same(old: Value, new: Value, texts: dict[int, str]) -> bool:
-    """Return whether two files say the same, but for the texts that were written anew, which must be as they were
-    given."""
+    """Return whether two files have the same values. Formatted texts must be as in ``texts``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         pairs = zip(old.entries, new.entries, strict=False)
         return old.keys() == new.keys() and all(_is_same(a.value, b.value, texts) for a, b in pairs)
@@ -158,7 +157,7 @@ def _is_same(old: Value, new: Value, texts: dict[int, str]) -> bool:
         return len(old.items) == len(new.items) and all(_is_same(a, b, texts) for a, b in pairs_)
     if not isinstance(old, Scalar) or not isinstance(new, Scalar) or old.style != new.style:
         return False
-    given = texts.get(old.span.start)
-    if given is None:
+    formatted = texts.get(old.span.start)
+    if formatted is None:
         return old.value == new.value
-    return given == (new.text.rstrip("\n") if new.style == "literal" else new.span.text)
+    return formatted == (new.text.rstrip("\n") if new.style == "literal" else new.span.text)

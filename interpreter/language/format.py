@@ -1,7 +1,7 @@
-"""Tree to text: any node as the canonical rule text that parses to an equal node.
+"""Printing of syntax trees: turns a node into canonical rule text that parses to an equal node.
 
-Blocks are indented by two spaces, an expression stands on one line, brackets stand only where the grammar needs them.
-Comments and the author's line breaks are not in the tree, so they do not come back.
+Blocks are indented by two spaces, an expression is one line, and brackets are written only where the grammar needs
+them. Comments and the author's line breaks are not in the tree, so they are lost.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Level(IntEnum):
     POSTFIX = 11
 
 
-# Words that mean something of their own where an expression may begin; an expression that begins with one is bracketed.
+# Keywords in positions where an expression may start; an expression that starts with one is put in brackets.
 OPENING_A_STATEMENT = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
     | {"settle", "shuffle", "while"}
@@ -72,10 +72,10 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def format_node(node: AnyNode) -> str:
-    """The rule text of a node, without a line break at its end.
+    """Return the rule text of a node, without a trailing line break.
 
-    It is the inverse of parsing for every tree that a text can have. A function that is a block and has no header
-    begins with a line break.
+    It is the inverse of parsing, for every tree that parsing can produce. A function that is a block without header
+    starts with a line break.
     """
     if isinstance(node, nodes.Expr):
         return _expression(node)
@@ -210,7 +210,7 @@ def _block(node: nodes.Block) -> list[str]:
 
 
 def _opened(line: str, body: nodes.Block) -> list[str]:
-    """A line that opens a block, and the block."""
+    """Format a line that opens a block, with the block."""
     return [f"{line}:", *_indented(_block(body))]
 
 
@@ -336,7 +336,7 @@ def _alternative(node: nodes.Alternative) -> list[str]:
 
 
 def _expression(node: nodes.Expr, level: Level = Level.EXPR, reserved: frozenset[str] = NOTHING) -> str:
-    """The text of an expression where the grammar wants ``level``; ``reserved`` words may not begin it."""
+    """Format an expression, in brackets if it binds looser than ``level`` or starts with a ``reserved`` word."""
     text = _bare(node)
     word = re.match("[a-z_][a-zA-Z0-9_]*", text) if not isinstance(node, nodes.Drawn) else None
     if _level(node) < level or (word and word[0] in reserved):
@@ -382,7 +382,7 @@ def _level(node: nodes.Expr) -> Level:
             assert_never(node)
 
 
-# The level of an operator and of its right side; the left side has its own, so `a - b - c` needs no brackets.
+# Level of an operator and of its right side. The left side has the operator's level, so `a - b - c` needs no brackets.
 _BINARY = {
     "or": (Level.DISJUNCTION, Level.CONJUNCTION),
     "and": (Level.CONJUNCTION, Level.NEGATION),
@@ -395,7 +395,7 @@ _BINARY = {
 
 
 def _bare(node: nodes.Expr) -> str:
-    """The text of an expression without brackets around it."""
+    """Format an expression without brackets around it."""
     match node:
         case nodes.Name():
             return node.name
@@ -416,7 +416,7 @@ def _bare(node: nodes.Expr) -> str:
         case nodes.Drawn():
             return f"{'pick from' if node.how == 'pick' else node.how} {_expression(node.items)} as {node.chance}"
         case nodes.Aggregate():
-            return f"{node.name}({_looked_through(node)})"
+            return f"{node.name}({_aggregate_content(node)})"
         case nodes.ListLiteral():
             return f"[{_list(node.items)}]"
         case nodes.ListFilter():
@@ -452,8 +452,8 @@ def _bare(node: nodes.Expr) -> str:
             assert_never(node)
 
 
-def _looked_through(node: nodes.Aggregate) -> str:
-    """Format the content of the brackets of an aggregate."""
+def _aggregate_content(node: nodes.Aggregate) -> str:
+    """Format the text within the brackets of an aggregate."""
     if node.value is not None:
         items = _among(node.variable, node.items, Level.DISJUNCTION)
         return f"{_expression(node.value)} for {items}{_where(node.test)}"
@@ -475,7 +475,7 @@ def _where(test: nodes.Expr | None, level: Level = Level.DISJUNCTION) -> str:
 
 
 def _by(keys: tuple[nodes.Expr, ...]) -> str:
-    """Keys of an order; `as` after a comma would begin `as listed`."""
+    """Format sort keys. A key after a comma must not start with `as`, which would start `as listed`."""
     listed = [_expression(key, Level.SUM, AFTER_KEY if number else NOTHING) for number, key in enumerate(keys)]
     return f" by {', '.join(listed)}" if keys else ""
 

@@ -1,4 +1,4 @@
-"""The parser of rule text: its grammar with a layout by indentation, and what texts are to it."""
+"""Parser of rule text: a grammar with indentation, and the protocol of texts to parse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from interpreter.base.source import Span
-from interpreter.language.tables import FILE, keep_tables, kept_parser, tables_of
+from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RESERVED_WORDS",
     "STARTS",
-    "CrookedError",
+    "MisalignedError",
     "MisplacedError",
     "ReservedError",
     "Start",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 RESERVED_WORDS = frozenset({"yes", "no", "none", "not", "and", "or"})
-"""Words of the language that are no names."""
+"""Words that cannot be names."""
 
 Start = Literal[
     "function",
@@ -42,20 +42,20 @@ Start = Literal[
     "alternatives",
     "a_type",
 ]
-"""What a rule text can be: the rules of the grammar with which parsing starts."""
+"""Start rules of the grammar, one for each sort of rule text."""
 
 STARTS: list[str] = list(get_args(Start))
 
 
-GOES_ON = frozenset(
+CONTINUATIONS = frozenset(
     {"and", "or", "not", "in", "of", "otherwise", "else", "div", "mod", "+", "-", "*", "..", "=", "+=", "-=", ","}
     | {"==", "!=", "<", "<=", ">", ">="}
 )
-"""A line that ends with one of these goes on in the next one."""
+"""Tokens that continue a line: the line break after them is ignored."""
 
 
 class Text(Hashable, Protocol):
-    """A piece of a file: its characters and where they stand."""
+    """Text with positions in its file."""
 
     @property
     def text(self) -> str: ...
@@ -64,7 +64,7 @@ class Text(Hashable, Protocol):
 
 
 class ReservedError(Exception):
-    """A word of the language where a name begins."""
+    """Raised for a reserved word used as a name."""
 
     def __init__(self, word: str, span: Span) -> None:
         super().__init__(word)
@@ -72,15 +72,15 @@ class ReservedError(Exception):
 
 
 class MisplacedError(Exception):
-    """A construct that the grammar lets through and the builder refuses."""
+    """Raised for a construct that the grammar accepts and the builder rejects."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
         self.message, self.span = message, span
 
 
-class CrookedError(Exception):
-    """A line goes back to an indentation that no open block has; ``place`` is its first character that is no space."""
+class MisalignedError(Exception):
+    """Raised for a dedent to a column that no open block has. ``place`` is where its code begins."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)
@@ -88,14 +88,14 @@ class CrookedError(Exception):
 
 
 def grammar_text() -> str:
-    """The grammar as it stands in its file."""
+    """Return the text of the grammar file."""
     return files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
 
 
 @cache
-def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
-    """The parser: by the tables that are kept, where they hold. ``strict`` also proves that no two terminals collide
-    (slow; a test does it).
+def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
+    """Return the parser, from cached tables if they are valid. ``strict`` also proves that no two terminals collide; it
+    is slow and meant for tests.
     """
     from lark import Lark
     from lark.indenter import DedentError, Indenter
@@ -108,19 +108,19 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
         DEDENT_type = "_DEDENT"
         tab_len = 8
 
-        # NAME everywhere: a keyword is then only ever a whole word.
+        # NAME is accepted everywhere, so that a keyword is always a whole word.
         always_accept = ("_NL", "NAME")
 
         def process(self, stream: Iterator[Token]) -> Iterator[Token]:
             yield from super().process(self._joined(stream))  # type: ignore[no-untyped-call]
 
         def _joined(self, stream: Iterator[Token]) -> Iterator[Token]:
-            """The tokens without the ends of lines that go on."""
-            goes_on = False
+            """Drop the line breaks after tokens that continue a line."""
+            continues = False
             for token in stream:
                 if token.type != self.NL_type:
-                    goes_on = token.type != "NAME" and str(token) in GOES_ON
-                elif goes_on:
+                    continues = token.type != "NAME" and str(token) in CONTINUATIONS
+                elif continues:
                     continue
                 yield token
 
@@ -128,13 +128,13 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
             try:
                 yield from super().handle_NL(token)
             except DedentError:
-                raise CrookedError(token.end_pos or 0) from None
+                raise MisalignedError(token.end_pos or 0) from None
 
     text, layout = grammar_text(), Layout()
-    found = kept_parser(text, layout) if kept and not strict else None
-    if found is not None:
-        return found
-    made = Lark(
+    parser = cached_parser(text, layout) if cached and not strict else None
+    if parser is not None:
+        return parser
+    parser = Lark(
         text,
         parser="lalr",
         start=STARTS,
@@ -143,12 +143,12 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
         maybe_placeholders=True,
         strict=strict,
     )
-    if kept and not strict:
-        keep_tables(text, made)
-    return made
+    if cached and not strict:
+        cache_tables(text, parser)
+    return parser
 
 
 def write_tables() -> None:
-    """Writes the parser's tables beside the grammar; a build of the package does."""
-    tables = tables_of(grammar_text(), grammar(kept=False))
+    """Write the parser tables beside the grammar, as part of building the package."""
+    tables = tables_of(grammar_text(), grammar(cached=False))
     Path(__file__).with_name(FILE).write_text(tables, encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Lines of rule text that are too long, broken where the text is loosest.
+"""Line breaking of rule text: splits long lines where the syntax binds least.
 
-What comes in is a text that is laid out, and the columns that its lines may have; what goes out is laid out too. A line
-ends behind a header, an operator or a comma, or before a word that says more (``where``, ``cites``): outside of
-brackets if it can, there at the loosest of them, and as far to the right as there is room.
+The input is formatted text and a maximum width; the output is formatted too. A line can be split after a header, an
+operator or a comma, or before a clause (``where``, ``cites``): outside of brackets if possible, there at the loosest
+operator, and as far to the right as fits.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["broken"]
 
 _HEADER, _CITES, _WORD, _COMMA, _CHOICE, *_LEVELS = range(11)
 _BEFORE = {"cites": _CITES, "where": _WORD, "by": _WORD}
-"""Words that begin a line, by how loose they are."""
+"""Words that a line can be split before, with their looseness (0 is loosest)."""
 _BEFORE_INSIDE = {**_BEFORE, "for": _WORD, "if": _CHOICE}
-"""Those that do so within brackets."""
+"""The same within brackets."""
 _OPERATORS = ("otherwise",), ("or",), ("and",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod")
 _BEHIND = {",": _COMMA, "else": _CHOICE} | {
     sign: level for level, signs in zip(_LEVELS, _OPERATORS, strict=True) for sign in signs
 }
-"""What ends a line, by how loose it is."""
+"""Tokens that a line can be split after, with their looseness."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A place between two words of a line where the line can end."""
+    """A position between two tokens at which a line can be split."""
 
     last: Token
     next: Token
@@ -43,43 +43,44 @@ class _Gap:
 
     @property
     def column(self) -> int:
-        """The columns before it."""
+        """Length of the line if it is split here."""
         return (self.last.end_column or 1) - 1
 
 
 def broken(text: str, start: Start, width: int) -> str:
-    """The text without lines longer than the width, as far as they can be broken."""
+    """Return the text with lines split to the width, as far as possible."""
     while max(map(len, text.split("\n"))) > width and (again := _broken_once(text, start, width)) is not None:
         text = again
     return text
 
 
 def _broken_once(text: str, start: Start, width: int) -> str | None:
-    """The text with one line more, or with less room before a `cites`; nothing where no line can be broken."""
+    """Split one line, or reduce the space before a `cites`. Return None if no long line can be split."""
     words = [token for token in tokens_of(text, start) if not token.type.startswith("_")]
     ends = {word.line: (word.end_column or 1) - 1 for word in words}
     long = {line for line, end in ends.items() if end > width}
     gaps = [gap for gap in _gaps(words, start) if gap.last.line in long]
     if not gaps:
         return None
-    mine = [gap for gap in gaps if gap.last.line == gaps[0].last.line]
-    fitting = [gap for gap in mine if gap.column <= width]
-    gap = min(fitting or mine[:1], key=lambda gap: (gap.depth, gap.looseness, -gap.column))
+    first = [gap for gap in gaps if gap.last.line == gaps[0].last.line]
+    fitting = [gap for gap in first if gap.column <= width]
+    gap = min(fitting or first[:1], key=lambda gap: (gap.depth, gap.looseness, -gap.column))
     spare = (gap.next.column or 0) - 1 - gap.column - 1
     if gap.looseness == _CITES and ends[gap.last.line] - spare <= width:
-        return _parted(text, [gap], " ", start)
-    looser = [each for each in mine if gap in mine[: mine.index(each)] and each.looseness <= _WORD < gap.looseness]
-    return _parted(text, [gap, *(each for each in looser if each.depth <= gap.depth)], "\n" + " " * STEP, start)
+        return _replaced(text, [gap], " ", start)
+    later = [other for other in first if gap in first[: first.index(other)]]
+    looser = [other for other in later if other.looseness <= _WORD < gap.looseness and other.depth <= gap.depth]
+    return _replaced(text, [gap, *looser], "\n" + " " * STEP, start)
 
 
-def _parted(text: str, gaps: list[_Gap], between: str, start: Start) -> str:
+def _replaced(text: str, gaps: list[_Gap], between: str, start: Start) -> str:
     for gap in reversed(gaps):
         text = text[: gap.last.end_pos] + between + text[gap.next.start_pos :]
     return space_out(text, start)
 
 
 def _gaps(words: list[Token], start: Start) -> list[_Gap]:
-    """Return the positions at which lines can end, in order."""
+    """Return the positions at which lines can be split, in order."""
     gaps, depth, header = list[_Gap](), 0, start == "function" and words[0] == "("
     for number, (last, word) in enumerate(pairwise(words)):
         depth += (last in ("(", "[")) - (last in (")", "]"))
@@ -95,5 +96,5 @@ def _gaps(words: list[Token], start: Start) -> list[_Gap]:
 
 
 def _is_sign(words: list[Token], number: int) -> bool:
-    """Return whether a minus says that a number is negative."""
+    """Return whether a minus is the unary operator."""
     return number == 0 or words[number - 1].type not in OPERANDS

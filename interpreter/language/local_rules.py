@@ -1,7 +1,7 @@
-"""Helpers: functions, verdicts and constants that a file has for its own texts, as policies and scenarios do.
+"""Helpers: functions, verdicts and constants of a policy or scenario file, for its own texts.
 
-In goes the `rules:` of a file; out come parsed helpers, and layers that are checked against a model. No rule of the
-ruleset knows them. Each helper knows those above it, so none leads back to itself.
+The input is the `rules:` of a file; the output is parsed helpers, and layers checked against a model. Rules of the
+ruleset cannot call helpers. A helper can call only the helpers above it, so recursion is impossible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Helper", "check_helpers", "helpers_in", "named_in", "needed"]
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """One of them, parsed: its name as a key of its file, and its text."""
+    """A parsed helper: its key in the file and its syntax tree."""
 
     key: Scalar
     tree: nodes.Function | nodes.Verdict
@@ -35,13 +35,13 @@ class Helper:
 
     @property
     def is_constant(self) -> bool:
-        """Return whether it is read without brackets."""
+        """Return whether it is read without parentheses."""
         return literal_type(self.tree) is not None
 
 
 def helpers_in(rules: Value | None, report: Report) -> tuple[Helper, ...]:
-    """The helpers that stand in the `rules:` of a file, those left out that cannot be read."""
-    found: list[Helper] = []
+    """Return the helpers in the `rules:` of a file, without those that cannot be parsed."""
+    helpers: list[Helper] = []
     for entry in rules.entries if isinstance(rules, YamlMapping) else ():
         value = entry.value
         if isinstance(value, YamlMapping):
@@ -49,25 +49,25 @@ def helpers_in(rules: Value | None, report: Report) -> tuple[Helper, ...]:
                 value.get("permits"), parse_verdict, report
             )
             if tree is not None:
-                found.append(Helper(entry.key, tree))
-    return tuple(found)
+                helpers.append(Helper(entry.key, tree))
+    return tuple(helpers)
 
 
 def named_in(trees: Iterable[nodes.Node]) -> set[str]:
-    """The names that stand in texts where a rule could be meant."""
-    found = chain.from_iterable(map(descendants, trees))
-    return {node.name for node in found if isinstance(node, nodes.Call | nodes.Name)}
+    """Return the names in trees that may refer to a rule."""
+    descended = chain.from_iterable(map(descendants, trees))
+    return {node.name for node in descended if isinstance(node, nodes.Call | nodes.Name)}
 
 
 def needed(helpers: Iterable[Helper], trees: Iterable[nodes.Node]) -> list[Helper]:
-    """The helpers that texts name, and those that these name, in order."""
+    """Return the helpers that the trees call, directly or through other helpers, in order."""
     names = named_in(trees)
-    found: list[Helper] = []
+    called: list[Helper] = []
     for helper in reversed(tuple(helpers)):  # a helper names those above it only
         if helper.name in names:
             names |= named_in([helper.tree])
-            found.insert(0, helper)
-    return found
+            called.insert(0, helper)
+    return called
 
 
 def check_helpers(
@@ -79,9 +79,9 @@ def check_helpers(
     weights: Mapping[str, int] | None = None,
     variant: str = "",
 ) -> list[RuleLayer]:
-    """Helpers of a file as layers with ids like no rule's; ``signatures`` know them afterwards by their names.
+    """Check helpers and return them as layers, with ids that no rule has; add them to ``signatures`` by name.
 
-    A ``variant`` tells those apart that were checked with other ``weights``.
+    A ``variant`` distinguishes helpers that were checked with other ``weights``.
     """
     layers: list[RuleLayer] = []
     for helper in helpers:

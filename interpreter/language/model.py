@@ -1,4 +1,4 @@
-"""Model of a game: the declarations of a composition, with types and printed data."""
+"""Model of a ruleset: the declarations of a composition, with types and printed data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A closed set of names, or a range of whole numbers. ``totals``: how many tokens of each member there are."""
+    """A closed set of names, or a range of whole numbers. ``totals`` is the number of tokens of each member."""
 
     name: str
     members: tuple[str, ...]
@@ -63,7 +63,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class CardKind:
-    """A kind of card: its attributes, the one that tells cards apart, and the pools that each card carries."""
+    """A kind of card: its attributes, the attribute that identifies a card, and the pools that each card carries."""
 
     name: str
     attributes: dict[str, Type]
@@ -74,25 +74,25 @@ class CardKind:
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """One card. Its values are by attribute; its number among all cards is its position in ``Model.cards``."""
+    """One card, with values by attribute. Its number is its position in ``Model.cards``."""
 
     kind: str
     key: int | str | None
     values: dict[str, Value]
     span: Span
     copies: int = 1
-    """How many cards its printed row stands for: they are distinct, and nothing printed tells them apart."""
+    """Number of cards of its printed row: distinct cards that look the same."""
 
     @property
     def is_named(self) -> bool:
-        """Return whether it has a key that no other card of its kind has."""
+        """Return whether its key is unique among the cards of its kind."""
         return self.key is not None and self.copies == 1
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """A node of the graph: its name, attributes, the set of places it has, what its row says of these, and where it is
-    drawn."""
+    """A node of the graph: name, attributes, its set of places (``places``), attributes of these (``place``), and the
+    point at which it is drawn (``at``)."""
 
     name: str
     values: dict[str, Value]
@@ -104,7 +104,7 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link between two nodes, from the first to the second as it is printed."""
+    """A link between two nodes, in the printed direction."""
 
     a: int
     b: int
@@ -123,11 +123,12 @@ class PlaceRow:
 
 @dataclass(frozen=True, slots=True)
 class GraphDecl:
-    """The graph that a family declares, and the nodes and links that a map gives.
+    """The graph that a family declares, with the nodes and links of a map.
 
-    ``length`` is an attribute of links, or ``measure`` an expression over the nodes from and to which a link is passed,
-    and the link, which may read cells of ``tables``; none where it cannot be passed this way. Where ``dealt`` names a
-    zone, its cards in order lie on the links in order, and ``length`` is an attribute of them.
+    The length of a link is an attribute of links (``length``), or an expression over its two nodes in the direction of
+    travel and the link itself (``measure``). The expression may read cells of ``tables``; its value is none if the link
+    cannot be used in that direction. If ``dealt`` names a zone, the cards of that zone lie on the links, in order, and
+    ``length`` is an attribute of these cards.
     """
 
     node: str
@@ -145,7 +146,7 @@ class GraphDecl:
     links: list[LinkRow] = field(default_factory=list)
     places: list[PlaceRow] = field(default_factory=list)
 
-    __hash__ = object.__hash__  # what is worked out of a graph is remembered for this one
+    __hash__ = object.__hash__  # derived data is cached for this object
 
 
 Owner = Literal["", "seat", "card", "place", "node", "link"]
@@ -153,11 +154,11 @@ Owner = Literal["", "seat", "card", "place", "node", "link"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of cells of the state: one, or one for each owner.
+    """A group of cells of the state: one cell, or one for each owner.
 
-    ``type`` is the holder or value type. ``start`` is the expression of the first value (none: empty, ``all`` cards or
-    the rest of the tokens as ``starts`` says). ``seen`` says who may see what it holds. ``range`` is that of a value's
-    numbers.
+    ``type`` is the holder or value type. ``start`` is the initial value; if it is None, ``starts`` says whether the
+    cell is empty, holds ``all`` cards or the ``rest`` of the tokens. ``seen`` says who may see the content. ``range``
+    limits numbers.
     """
 
     name: str
@@ -179,16 +180,16 @@ class Group:
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its texts: how it starts, in which order it lies and what its top shows."""
+        """Its expressions: the initial value, the order and the visible part of its top."""
         return self.start, self.rank, self.top_shows
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Role of a seat. A role that does not count sits in no table and is never asked.
+    """Role of a seat. A role that does not count takes no part as a player and is never asked.
 
-    ``seats`` is how many seats have the role beside the people, who have the first one; a ``setting`` has an item for
-    each of them instead. What seats of an ``open`` role have is seen by everyone.
+    ``seats`` is the number of extra seats with this role (players have the first role); with a ``setting``, the number
+    of its items instead. Everything that a seat of an ``open`` role has is public.
     """
 
     name: str
@@ -202,7 +203,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A typed input of a game. ``check`` names a verdict over its value; ``range`` is that of a number."""
+    """A typed input of a game. ``check`` names a verdict that validates the value; ``range`` limits a number."""
 
     name: str
     type: Type
@@ -215,7 +216,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """A doubt in a rulebook: its readings, the one taken and the gap that it answers."""
+    """An ambiguity in a rulebook: its readings, the default and the gaps that it answers."""
 
     name: str
     answers: tuple[str, ...]
@@ -226,14 +227,14 @@ class Interpretation:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A template: texts and expressions in turn, for one language."""
+    """A template in one language: literal texts and expressions."""
 
     parts: tuple[str | core.Expression, ...]
     local_count: int = 0
 
 
 def plural(part: core.Expression) -> str:
-    """The word for several of a part of a template that is the word behind a number; of any other part nothing."""
+    """Return the plural word of a template part such as ``{n|card|cards}``, or an empty text for any other part."""
     word = part.otherwise if isinstance(part, core.Condition) else None
     return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, TextType) else ""
 
@@ -251,7 +252,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A printed table: its keys with the values that each takes, and a value for every combination."""
+    """A printed table: its keys, the values of each key (``axes``), and a cell for every combination."""
 
     name: str
     keys: tuple[str, ...]
@@ -270,7 +271,7 @@ class Table:
 class Law:
     """A condition on the cells of a table.
 
-    ``file`` declares the table; ``name`` is empty where the law is one of a list; ``size`` counts the law's locals.
+    ``file`` declares the table; ``name`` is empty if the law is an item of a list; ``size`` is the number of locals.
     """
 
     table: str
@@ -293,15 +294,15 @@ class Component:
 
 
 def spoken_name(procedure: str) -> str:
-    """The name that its author gave: of the rule, or of the trigger or standing rule that a procedure is a text of."""
+    """Return the authored name of the rule, trigger or standing rule that a procedure belongs to."""
     return re.split("[@!?/]", procedure, maxsplit=1)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLayer:
-    """One layer of a rule, checked. ``body`` is an expression (`is` in one line), steps, or requirements.
+    """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
 
-    ``when`` is the guard: where it is false, the layer below answers.
+    ``when`` is the guard: if it is false, the call goes to the layer below.
     """
 
     rule: str
@@ -322,28 +323,28 @@ class RuleLayer:
 
     @property
     def steps(self) -> tuple[core.Step, ...]:
-        """The body, where it is steps."""
+        """The body, which must be steps."""
         return cast("tuple[core.Step, ...]", self.body)
 
     @property
     def requirements(self) -> tuple[core.Requirement, ...]:
-        """The body, where it is requirements."""
+        """The body, which must be requirements."""
         return cast("tuple[core.Requirement, ...]", self.body)
 
     @property
     def id(self) -> str:
-        """The procedure's name in the lowered form and in saves."""
+        """Name of the procedure in the lowered form and in saves."""
         return f"{self.rule}@{self.layer}"
 
     @property
     def spoken(self) -> str:
-        """The name that its author gave: see :func:`spoken_name`."""
+        """Authored name: see :func:`spoken_name`."""
         return spoken_name(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRule:
-    """A rule with all its layers, the lowest first."""
+    """A rule with all its layers, lowest first."""
 
     name: str
     form: Literal["is", "does", "permits"]
@@ -362,10 +363,10 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Signature of a rule: parameters and result. ``form`` tells functions and verdicts from procedures.
+    """Signature of a rule: parameters and result. ``form`` distinguishes functions, verdicts and procedures.
 
-    A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without brackets.
-    Where the text is ``unread``, since it cannot be, nothing more is known, and nothing is said of calls.
+    A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without parentheses.
+    ``unread`` means that the text could not be parsed: nothing else is known, and calls are not checked.
     """
 
     name: str
@@ -382,7 +383,7 @@ Signatures = dict[str, Signature]
 
 @dataclass(frozen=True, slots=True)
 class TriggerCase:
-    """Case of a trigger for some phases; without phases, for every other one."""
+    """Case of a trigger for some phases; without phases, for all other phases."""
 
     phases: tuple[str, ...]
     procedure: str | None
@@ -392,7 +393,7 @@ class TriggerCase:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTrigger:
-    """Reaction to an event. ``test`` is over the event's values, which are the first locals."""
+    """Reaction to an event. ``test`` reads the values of the event, which are the first locals."""
 
     name: str
     event: str
@@ -406,7 +407,7 @@ class CheckedTrigger:
 
 @dataclass(frozen=True, slots=True)
 class StandingRule:
-    """Standing rule: its procedure handles each match of the binders for which the test holds."""
+    """Standing rule: its procedure handles each match of the binders that passes the test."""
 
     name: str
     binders: tuple[tuple[int, core.Expression], ...]
@@ -419,13 +420,13 @@ class StandingRule:
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its texts but for what it does: the test, and what its binders go through."""
+        """Its expressions, without the procedure: the test and the lists of its binders."""
         return self.test, *(items for _, items in self.binders)
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Board: a line and a table shown at a moment."""
+    """Board: a line of text and a table, shown at a moment."""
 
     name: str
     when: str
@@ -439,13 +440,13 @@ class Board:
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its texts but for its line."""
+        """Its expressions, without those of the line of text."""
         return self.test, self.rows, *(value for _, value in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition over the state that belongs to no rule."""
+    """Condition over the state outside of rules."""
 
     value: core.Expression
     local_count: int
@@ -453,27 +454,27 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Look of a node, link or place in a picture: a value, or texts and values in turn."""
+    """Look of a node, link or place in a picture: a value or a template."""
 
     parts: tuple[str | core.Expression, ...]
     local_count: int
 
     @property
     def value(self) -> core.Expression | None:
-        """The value of a look that is no template."""
+        """The expression of a look that is not a template, else None."""
         only = self.parts[0] if len(self.parts) == 1 else ""
         return None if isinstance(only, str) else only
 
     @property
     def trees(self) -> tuple[core.Expression, ...]:
-        """The expressions in it."""
+        """Its expressions."""
         return tuple(part for part in self.parts if not isinstance(part, str))
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What a calculator adds up: things of a type, which ``local`` holds, each with what it would cost and the rule
-    that takes it on a copy of the game."""
+    """Input of a calculator: things of a type, bound to ``local``, each with its cost. The rule ``then`` takes one on a
+    copy of the game."""
 
     name: str
     type: Type
@@ -488,11 +489,12 @@ PanelPlace = Literal["status", "board", "side", "window"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the table in a browser. It shows one thing: ``form`` says which.
+    """Panel of the table in a browser. ``form`` says what it shows.
 
-    The seat that looks on is local 0. ``shown`` are the cards, the tokens or the track. ``rows`` are what columns have
-    a row for. ``marks`` give values of keys of the ``printed`` table. ``opens`` are phases and decisions, ``answers``
-    decisions, each with the mark on what is picked. Where it ``leads``, the heads of its rows open that window.
+    Local 0 is the seat that looks at it. ``shown`` is the cards, the tokens or the track. Columns have a row for each
+    item of ``rows``. ``marks`` are key values of the ``printed`` table. ``opens`` lists phases and decisions that open
+    the window; ``answers`` lists decisions, each with the mark that is picked. With ``leads``, row headers open that
+    window.
     """
 
     name: str
@@ -515,14 +517,14 @@ class Panel:
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its texts."""
+        """Its expressions."""
         columns = (value for _, value in self.columns)
         return self.shown, self.test, self.rows, *columns, *(v for _, v in self.marks), *(s.costs for s in self.sums)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureKey:
-    """Key of a measure: a seat, or any other thing."""
+    """Key of a measure: a seat or anything else."""
 
     name: str
     local: int
@@ -531,10 +533,10 @@ class MeasureKey:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A named number, taken at moments or when an event happens: once, or for each of some things.
+    """A metric, recorded at moments or on an event: once, or for each item of some lists.
 
-    ``event`` has ``values`` at the first locals and passes the ``test``; ``each`` are locals that take every item of a
-    list. ``keys`` tell values apart. Where it ``sums``, values with equal keys are added up in a game.
+    The values of the ``event`` are the first locals; ``test`` filters. ``each`` are locals that take every item of a
+    list. ``keys`` distinguish values. With ``sums``, values with equal keys are added up over a game.
     """
 
     name: str
@@ -550,17 +552,17 @@ class Measure:
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its texts: the test, the value, and what it is taken for."""
+        """Its expressions: the test, the value and the lists that it iterates over."""
         return self.test, self.value, *(items for _, items in self.each)
 
     @property
     def seat(self) -> int | None:
-        """Return the key that is a seat, if there is one."""
+        """Index of the first key that is a seat, or None."""
         return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
 
     @property
     def recurs(self) -> bool:
-        """Return whether it is taken again and again in a game, at moments that come again."""
+        """Return whether it is recorded repeatedly in a game, not only at its start or end."""
         return any(not moment.endswith(" of game") for moment in self.when)
 
 
@@ -590,7 +592,7 @@ class Model:
     standing: dict[str, StandingRule] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
     phase_guards: tuple[Guard | None, ...] = ()
-    """Of each phase the condition under which it takes place, where it has one."""
+    """Condition of each phase, or None: the phase is skipped if the condition is false."""
     setup: str = ""
     ranking: tuple[core.Expression, ...] = ()
     ranking_cites: tuple[str, ...] = ()
@@ -599,30 +601,30 @@ class Model:
     measures: list[Measure] = field(default_factory=list)
     laws: list[Law] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
-    """The table in a browser, in the order of its panels; none where nobody wrote one."""
+    """Panels of the table in a browser, in order; empty if none are declared."""
     faces: dict[str, dict[str, Look]] = field(default_factory=dict)
-    """Of each kind of cards what its face shows, by the name of the part of the face."""
+    """Card faces, by kind of card and part of the face."""
     colours: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Of kinds the colours of their members, by words that name one."""
+    """Colours of the members of kinds."""
     picture: dict[str, Look] = field(default_factory=dict)
     grid: bool = False
-    """Whether pictures leave nodes exactly where the map has them, as fields that touch."""
+    """True if pictures keep nodes at the exact positions of the map, as adjacent fields."""
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
     signatures: Signatures = field(default_factory=dict)
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
+    """By file, its local rules whose name an unrelated file uses too, with their unique names."""
 
-    __hash__ = object.__hash__  # what is worked out of a model is remembered for this one
+    __hash__ = object.__hash__  # derived data is cached for this object
 
     def is_unit(self, kind: str) -> bool:
-        """Return whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
+        """Return whether the token has no kinds: an amount of it is a number, not a bag."""
         return kind in self.kinds and self.kinds[kind].unit
 
     @property
     def key_names(self) -> list[str]:
-        """Return the names of the ranking keys as written: `who.points` is `points`."""
+        """Return the ranking keys as written, without `who.`: `who.points` is `points`."""
         return [" ".join(key.span.text.split()).removeprefix("who.") for key in self.ranking]
 
     def called(self, name: str, span: Span) -> str:
-        """The rule that is meant by a name at a place."""
+        """Resolve the name of a rule at a position in a file."""
         return self.own_rules.get(span.file.name, {}).get(name, name)

@@ -1,4 +1,4 @@
-"""The parsed tree of rule text. A node is named for its construct; ``span`` is its place in the YAML file."""
+"""Syntax tree of rule text. A node is named for its construct; ``span`` is its position in the YAML file."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Anything parsed. Places do not take part in comparisons: equal texts are equal trees."""
+    """Base of all syntax nodes. Comparison ignores positions: equal texts are equal trees."""
 
     span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
@@ -99,7 +99,7 @@ class NamedType(Node):
 
 @dataclass(frozen=True, slots=True)
 class MadeType(Node):
-    """``list of seat``: a type made from another one."""
+    """``list of seat``: a type with a type argument."""
 
     maker: str
     of: Type
@@ -128,7 +128,7 @@ Type = NamedType | MadeType | OptionalType | RangeType
 
 @dataclass(frozen=True, slots=True)
 class Name(Node):
-    """``limit``: a local, a thing of the game, a rule without parameters or a member of a kind."""
+    """``limit``: a local, a declaration, a rule without parameters or a member of a kind."""
 
     name: str
 
@@ -178,8 +178,8 @@ class Index(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """``limit(card)``, ``sale(what = card, price = 3)``: a rule, a built-in or a record; ``names`` are those of its
-    arguments, where they are said."""
+    """``limit(card)``, ``sale(what = card, price = 3)``: a call of a rule, built-in or record. ``names`` are the names
+    of keyword arguments."""
 
     name: str
     arguments: tuple[Expr, ...]
@@ -189,8 +189,8 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(Node):
-    """``pick from items as chance``, one of the items; ``shuffled items as chance``, all of them in a random order. It
-    stands only as all of what a statement keeps, moves or returns."""
+    """``pick from items as chance``: a random item. ``shuffled items as chance``: all items in a random order. Allowed
+    only as the whole value that a statement assigns, moves or returns."""
 
     how: Literal["pick", "shuffled"]
     items: Expr
@@ -239,7 +239,7 @@ class ListComprehension(Node):
 
 @dataclass(frozen=True, slots=True)
 class RangeOf(Node):
-    """``1 .. 5``: the whole numbers from the first to the last."""
+    """``1 .. 5``: whole numbers from the first to the last."""
 
     first: Expr
     last: Expr
@@ -247,7 +247,7 @@ class RangeOf(Node):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Node):
-    """``a + b``, ``a and b``: an operator with two sides."""
+    """``a + b``, ``a and b``: a binary operator."""
 
     operator: Literal["+", "-", "*", "div", "mod", "and", "or"]
     left: Expr
@@ -277,7 +277,7 @@ class In(Node):
 
 @dataclass(frozen=True, slots=True)
 class IsKind(Node):
-    """``card is joker``: whether a card or piece is of a kind."""
+    """``card is joker``: a test of the kind of a card or piece."""
 
     value: Expr
     kind: str
@@ -310,7 +310,7 @@ class Conditional(Node):
 
 @dataclass(frozen=True, slots=True)
 class Otherwise(Node):
-    """``a otherwise b``: ``a``, or ``b`` where ``a`` is none."""
+    """``a otherwise b``: ``a``, or ``b`` if ``a`` is none."""
 
     value: Expr
     default: Expr
@@ -318,7 +318,7 @@ class Otherwise(Node):
 
 @dataclass(frozen=True, slots=True)
 class Amount(Node):
-    """``3 of red``: a bag with so many tokens of one kind."""
+    """``3 of red``: a bag with a number of tokens of one kind."""
 
     number: Expr
     kind: Expr
@@ -365,7 +365,7 @@ class Let(Node):
 
 @dataclass(frozen=True, slots=True)
 class Roll(Node):
-    """``let name = roll number from items as chance``: so many picks from the same items, as a list."""
+    """``let name = roll number from items as chance``: a list of ``number`` random picks from the same items."""
 
     name: str
     number: Expr
@@ -392,7 +392,7 @@ class Add(Node):
 
 @dataclass(frozen=True, slots=True)
 class Remove(Node):
-    """``remove value from list``: the first such item, which must be there."""
+    """``remove value from list``: removes the first equal item. The list must contain one."""
 
     value: Expr
     target: Expr
@@ -400,7 +400,7 @@ class Remove(Node):
 
 @dataclass(frozen=True, slots=True)
 class Target(Node):
-    """Destination of a move: a holder, with ``top``, ``bottom`` or ``new pile`` if that matters."""
+    """Destination of a move: a holder, optionally its ``top``, ``bottom`` or a ``new pile``."""
 
     where: Literal["in", "top", "bottom", "new pile"]
     holder: Expr
@@ -425,7 +425,7 @@ class Shuffle(Node):
 
 @dataclass(frozen=True, slots=True)
 class Note(Node):
-    """``note event(values)``: the event happens; its triggers run at once."""
+    """``note event(values)``: emits an event; its triggers run at once."""
 
     event: str
     arguments: tuple[Expr, ...]
@@ -442,12 +442,12 @@ class Return(Node):
 
 @dataclass(frozen=True, slots=True)
 class Settle(Node):
-    """``settle``: standing rules are looked at now."""
+    """``settle``: runs the standing rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reveal(Node):
-    """``reveal``: sealed choices become known."""
+    """``reveal``: makes sealed choices public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,7 +464,7 @@ class Perform(Node):
 
 @dataclass(frozen=True, slots=True)
 class TestLet(Node):
-    """``let name = value`` as a condition: the value is not none."""
+    """``let name = value`` as a condition: true if the value is not none."""
 
     name: str
     value: Expr
@@ -472,14 +472,14 @@ class TestLet(Node):
 
 @dataclass(frozen=True, slots=True)
 class Block(Node):
-    """Statements, one after the other."""
+    """Sequence of statements."""
 
     statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class If(Node):
-    """``if test:`` with ``else``; ``elif`` is an ``if`` inside ``otherwise``."""
+    """``if test:`` with ``else``. An ``elif`` is an ``if`` inside ``otherwise``."""
 
     test: Expr | TestLet
     then: Block
@@ -488,7 +488,7 @@ class If(Node):
 
 @dataclass(frozen=True, slots=True)
 class ForEach(Node):
-    """``for each x in items where test:``; each pass of ``for each turn`` is a turn."""
+    """``for each x in items where test:``. Each iteration of ``for each turn`` is a turn."""
 
     variable: str
     items: Expr
@@ -508,7 +508,7 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True)
 class Binder(Node):
-    """``x in items``: a name that takes each item in turn."""
+    """``x in items``: a name bound to each item in turn."""
 
     name: str
     items: Expr
@@ -516,7 +516,7 @@ class Binder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Context(Node):
-    """A value that a decision shows with itself."""
+    """Value shown with a decision."""
 
     name: str
     value: Expr
@@ -524,7 +524,7 @@ class Context(Node):
 
 @dataclass(frozen=True, slots=True)
 class Alternative(Node):
-    """``name x in items where test if guard cites X:``: one kind of choice. Without a body it ends the decision."""
+    """``name x in items where test if guard cites X:``: one kind of move. Without a body it ends the decision."""
 
     name: str
     binders: tuple[Binder, ...]
@@ -536,15 +536,15 @@ class Alternative(Node):
 
 @dataclass(frozen=True, slots=True)
 class Alternatives(Node):
-    """The text of an ``adds`` or ``wraps`` of a decision."""
+    """Text of an ``adds`` or ``wraps`` of a decision."""
 
     alternatives: tuple[Alternative, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """``choose name(context) by seat, repeatedly:``, or ``by each s in seats where test, at once:``, where ``each`` is
-    the name of the seat that chooses, and ``seat`` the list."""
+    """``choose name(context) by seat, repeatedly:``, or ``by each s in seats where test, at once:``. In the latter
+    form ``each`` is the name bound to the choosing seat and ``seat`` is the list."""
 
     name: str
     context: tuple[Context, ...]
@@ -558,7 +558,7 @@ class Choose(Node):
 
 @dataclass(frozen=True, slots=True)
 class Keep(Node):
-    """``at end of phase:`` or ``at start of next round:``: a block for later."""
+    """``at end of phase:`` or ``at start of next round:``: a delayed block."""
 
     edge: Literal["end", "start"]
     of: str
@@ -608,7 +608,7 @@ class Header(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """The text of an ``is``: an expression, or a block that returns one."""
+    """Text of an ``is``: an expression, or a block that returns a value."""
 
     header: Header | None
     body: Expr | Block
@@ -616,7 +616,7 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Procedure(Node):
-    """The text of a ``does``."""
+    """Text of a ``does``."""
 
     header: Header | None
     body: Block
@@ -632,7 +632,7 @@ class Require(Node):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Node):
-    """The text of a ``permits``."""
+    """Text of a ``permits``."""
 
     header: Header | None
     lines: tuple[Require | Let, ...]
@@ -640,7 +640,7 @@ class Verdict(Node):
 
 @dataclass(frozen=True, slots=True)
 class EventPattern(Node):
-    """``drew(card) where test``: the event that a trigger hears."""
+    """``drew(card) where test``: the events that fire a trigger."""
 
     event: str
     names: tuple[str, ...]
@@ -649,7 +649,7 @@ class EventPattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class Match(Node):
-    """``x in items, y in items where test``: what a standing rule looks for."""
+    """``x in items, y in items where test``: the matches that a standing rule handles."""
 
     binders: tuple[Binder, ...]
     test: Expr | None
@@ -657,7 +657,7 @@ class Match(Node):
 
 @dataclass(frozen=True, slots=True)
 class Pattern(Node):
-    """``play card, place where test``: some of a decision's options; ``any`` is all of them."""
+    """``play card, place where test``: a subset of a decision's options. ``any`` matches all of them."""
 
     name: str
     names: tuple[str, ...]
@@ -666,8 +666,8 @@ class Pattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class Preference(Node):
-    """A line of a policy, or ``either …:`` with several below it: options, the end to a tie, and the chance that it is
-    used."""
+    """A line of a policy, or ``either …:`` with the lines below it: options, a tie-break and the probability that the
+    line is used."""
 
     patterns: tuple[Pattern, ...]
     tie: Literal["first", "by", "random", "asking"]
@@ -677,6 +677,6 @@ class Preference(Node):
 
 @dataclass(frozen=True, slots=True)
 class Preferences(Node):
-    """The text of a ``prefer``."""
+    """Text of a ``prefer``."""
 
     lines: tuple[Preference, ...]

@@ -1,7 +1,7 @@
-"""Text to tree: one function for each kind of text that stands in a YAML value.
+"""Parsing of rule text: one function for each sort of text in a YAML value.
 
-What comes in is an excerpt of a file, which knows where each of its characters stands. What goes out is a node, or the
-syntax error in the author's words. Names and types are left to the checker.
+The input is an excerpt of a file, with positions. The output is a syntax tree, or a syntax error for authors. Names and
+types are left to the checker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
 from interpreter.language import nodes
-from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
+from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Text, grammar
 from interpreter.language.syntax_errors import code_of, misread, reserved
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MAXIMUM_LINE = 2_000
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
-    """Parse the text under `is`: an expression, or steps that return one, with or without a header."""
+    """Parse the text under `is`: an expression, or steps that return a value, with an optional header."""
     return cast("tuple[nodes.Function | None, list[Diagnostic]]", _parse("function", text))
 
 
@@ -57,27 +57,27 @@ def parse_verdict(text: Text) -> tuple[nodes.Verdict | None, list[Diagnostic]]:
 
 
 def parse_condition(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
-    """A condition alone, as under `when`."""
+    """Parse a condition, as under `when`."""
     return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("condition", text))
 
 
 def parse_expression(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
-    """An expression alone."""
+    """Parse an expression."""
     return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("expression", text))
 
 
 def parse_event_pattern(text: Text) -> tuple[nodes.EventPattern | None, list[Diagnostic]]:
-    """An event with names for its values, as under `on`."""
+    """Parse an event pattern, as under `on`."""
     return cast("tuple[nodes.EventPattern | None, list[Diagnostic]]", _parse("heard", text))
 
 
 def parse_match(text: Text) -> tuple[nodes.Match | None, list[Diagnostic]]:
-    """Names with what they go through, as under `for`."""
+    """Parse binders with a condition, as under `for`."""
     return cast("tuple[nodes.Match | None, list[Diagnostic]]", _parse("matched", text))
 
 
 def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagnostic]]:
-    """The lines of a policy for one decision."""
+    """Parse the lines of a policy for one decision."""
     return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", _parse("preferences", text))
 
 
@@ -87,18 +87,18 @@ def parse_alternatives(text: Text) -> tuple[nodes.Alternatives | None, list[Diag
 
 
 def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
-    """A type."""
+    """Parse a type."""
     return cast("tuple[nodes.Type | None, list[Diagnostic]]", _parse("a_type", text))
 
 
 def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
-    known = _trees.get()
-    if known is None:
+    cache = _trees.get()
+    if cache is None:
         return _read(start, text)
-    if (start, text) not in known:
-        known[start, text] = _read(start, text)
-    tree, found = known[start, text]
-    return tree, list(found)
+    if (start, text) not in cache:
+        cache[start, text] = _read(start, text)
+    tree, diagnostics = cache[start, text]
+    return tree, list(diagnostics)
 
 
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
@@ -106,16 +106,16 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
 
     from interpreter.language.transformer import Builder
 
-    refused = _unreadable(text)
-    if refused:
-        return None, [refused]
+    rejection = _unreadable(text)
+    if rejection:
+        return None, [rejection]
     try:
         tree = _tree(start, text.text.rstrip() + "\n")
-        refused = _too_deep(text, tree)
-        if refused:
-            return None, [refused]
+        rejection = _too_deep(text, tree)
+        if rejection:
+            return None, [rejection]
         return cast(nodes.Node, Builder(text).build(tree)), []
-    except (UnexpectedCharacters, UnexpectedToken, CrookedError) as error:
+    except (UnexpectedCharacters, UnexpectedToken, MisalignedError) as error:
         return None, [misread(text, error)]
     except MisplacedError as error:
         return None, [Diagnostic("E202", error.message, error.span)]
@@ -126,20 +126,20 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
 MOST_TREES = 8_000
 
 Trees = dict[tuple[str, Text | str], Value]
-"""What was parsed, by what it was parsed as: of a text at its place all that came of it, of its characters alone Lark's
-tree, which is the same wherever they stand."""
+"""Cache of parse results, by start rule and text. For a text with a position it holds the tree and diagnostics; for
+a string, Lark's tree, which does not depend on the position."""
 _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
 
 
 @contextmanager
 def remembered(trees: Trees | None = None) -> Iterator[None]:
-    """In here a text that was parsed already is not parsed again: it is among ``trees``.
+    """Cache parse results in ``trees`` within the context.
 
-    For who looks at the same texts many times: in several rulesets, or after each change of a file. Without ``trees``
-    they are those of the caller, where it remembers, else new ones.
+    Use it to check the same texts repeatedly: in several rulesets, or after each change of a file. Without ``trees``,
+    the enclosing cache is used, if there is one, else a new one.
     """
-    known = _trees.get() if trees is None else trees
-    trees = {} if known is None else known
+    active = _trees.get() if trees is None else trees
+    trees = {} if active is None else active
     if len(trees) > MOST_TREES:
         trees.clear()
     token = _trees.set(trees)
@@ -150,30 +150,30 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
 
 
 def is_remembering() -> bool:
-    """Return whether what is parsed here is remembered."""
+    """Return whether a cache of parse results is active."""
     return _trees.get() is not None
 
 
 def _tree(start: str, text: str) -> Tree[Token]:
-    known = _trees.get()
-    found = known.get((start, text)) if known is not None else None
-    if found is None:
-        found = grammar().parse(text, start=start)
-    if known is not None:
-        known[start, text] = found
-    return cast("Tree[Token]", found)
+    cache = _trees.get()
+    tree = cache.get((start, text)) if cache is not None else None
+    if tree is None:
+        tree = grammar().parse(text, start=start)
+    if cache is not None:
+        cache[start, text] = tree
+    return cast("Tree[Token]", tree)
 
 
-# --- texts that are not parsed at all --------------------------------------------------------------------------------
+# --- limits ----------------------------------------------------------------------------------------------------------
 
 
 def _unreadable(text: Text) -> Diagnostic | None:
-    """Rule text that is empty, has tabs or could exhaust a later pass is refused before it is parsed."""
+    """Reject text that is empty, has tabs or is long enough to exhaust a later pass, before it is parsed."""
     if len(text.text) > MAXIMUM_LENGTH:
-        message = f"a rule of {len(text.text):,} characters; at most {MAXIMUM_LENGTH:,} are read"
+        message = f"got a rule of {len(text.text):,} characters, want at most {MAXIMUM_LENGTH:,}"
         return Diagnostic("E204", message, text.span(0, 1))
     if all(not code_of(line).strip() for line in text.text.split("\n")):
-        return Diagnostic("E201", "no rule text stands here", text.span(0, 1))
+        return Diagnostic("E201", "the rule text is empty", text.span(0, 1))
     offset = 0
     for line in text.text.split("\n"):
         if len(line) > MAXIMUM_LINE:
@@ -187,7 +187,7 @@ def _unreadable(text: Text) -> Diagnostic | None:
 
 
 def _too_deep(text: Text, tree: Tree[Token]) -> Diagnostic | None:
-    """A tree so deep that walking it could exhaust Python's stack is refused; the parser itself does not recurse."""
+    """Reject a tree so deep that traversing it could exhaust Python's stack. The parser itself does not recurse."""
     from lark import Tree
 
     open_trees = [(tree, 1)]
@@ -196,6 +196,6 @@ def _too_deep(text: Text, tree: Tree[Token]) -> Diagnostic | None:
         if depth > MAXIMUM_DEPTH:
             start = 0 if branch.meta.empty else branch.meta.start_pos
             message = f"a rule nested more than {MAXIMUM_DEPTH} levels deep"
-            return Diagnostic("E204", message, text.span(start, start + 1), help="give parts of it names, with `let`")
+            return Diagnostic("E204", message, text.span(start, start + 1), help="name parts of it with `let`")
         open_trees.extend((child, depth + 1) for child in branch.children if isinstance(child, Tree))
     return None

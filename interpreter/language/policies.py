@@ -1,8 +1,8 @@
-"""Policies: how an automatic player chooses, parsed and checked against a model.
+"""Checker of policies: parses the rules of bots and checks them against a model.
 
-In come the `policies:` of a composition's files, or a file of the kind `policies`; out come the policies by name, with
-each line's conditions and keys as checked expressions over the actor, the decision's context and the choices that the
-line names. :mod:`preferred` lays layers over each other. Nothing here chooses: that is done by whoever plays.
+The input is the `policies:` of a composition's files, or a file of the kind `policies`. The output is the policies by
+name; conditions and keys of each line are checked expressions over the actor, the decision's context and the choices
+that the line names. :mod:`interpreter.language.preferences` merges layers. Choosing is left to the bots.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Weights = abc.Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Alternative:
-    """Variables of an alternative: the actor and the decision's context, then its own choices."""
+    """Variables of an alternative: the actor and the decision's context (``around``), then its own choices."""
 
     around: Bound
     choices: Bound
@@ -72,8 +72,8 @@ class _Alternative:
 class Policy:
     """Preferences by decision, the uppermost layer of each decision first.
 
-    ``rules`` are functions of the policy's file, which the ruleset does not know; their ids are like no rule's. Its
-    ``weights`` are numbers by name, as they were worked into all of it.
+    ``rules`` are the helpers of the policy's file, with ids that no rule has. ``weights`` are the named numbers that
+    its expressions contain as constants.
     """
 
     name: str
@@ -86,9 +86,12 @@ class Policy:
 
 @dataclass
 class Checked:
-    """Result of checking policies. ``absent`` says which decisions the ruleset does not have: an error where the text
-    belongs to the ruleset, but not in a file that serves all rulesets of a family. ``functions`` are those of a
-    policies file by name, ``written`` is each text that was read, also one that a layer covers."""
+    """Result of checking policies.
+
+    ``absent`` reports decisions that the ruleset does not have: an error if the text belongs to the ruleset, but not in
+    a file for all rulesets of a family. ``functions`` are the helpers of a policies file by name. ``written`` has every
+    text that was read, also overridden ones.
+    """
 
     policies: dict[str, Policy] = field(default_factory=dict)
     functions: dict[str, Signature] = field(default_factory=dict)
@@ -98,10 +101,10 @@ class Checked:
 
 
 def policies_of(model: Model, composition: Composition, files: Sequence[Checked] = ()) -> Checked:
-    """All policies: those of policies files, and over each of them the layers in the files of a composition.
+    """Check all policies: those of policies files, with the layers in a composition's files over them.
 
-    A layer knows the functions and weights of the file whose policy it lies over. Over a file in which something is
-    wrong no layer is read: what it says may hang on that.
+    A layer can use the helpers and weights of the policies file below it. Layers over a file with errors are skipped,
+    since they may depend on the invalid parts.
     """
     checked = Checked()
     unread = any(file.diagnostics and not file.policies for file in files)
@@ -125,20 +128,20 @@ def policies_of(model: Model, composition: Composition, files: Sequence[Checked]
 
 
 def _declared_in(composition: Composition, file: str) -> set[str]:
-    """The names that a file introduces."""
+    """Return the names that a file introduces."""
     sections = composition.sections.values()
     return {name for names in sections for name, layers in names.items() if layers and layers[0].file == file}
 
 
 def policies_in(
-    model: Model, document: Document, statements: dict[str, Statement], given: Weights | None = None
+    model: Model, document: Document, statements: dict[str, Statement], weights: Weights | None = None
 ) -> Checked:
-    """The policies of a file of that kind, with its own functions. ``given`` are other weights than the file has."""
+    """Check a policies file with its helpers. ``weights`` override those of the file."""
     checked = Checked()
     written = document.root.get("is")
     if isinstance(written, Mapping):
         reader = _Reader(model, checked, document.id, ())
-        reader.weigh(document.root.get("weights"), given or {})
+        reader.weigh(document.root.get("weights"), weights or {})
         reader.functions(document.root.get("rules"))
         for entry in written.entries:
             reader.policy(entry.key.text, entry.key, entry.value, None)
@@ -147,18 +150,18 @@ def policies_in(
 
 
 def policies_files(shelf: Shelf, family: str) -> Iterator[tuple[Document | None, list[Diagnostic]]]:
-    """The policies files of a family, with what is wrong with their form; a file with errors is none."""
+    """Yield the policies files of a family with their diagnostics. The document is None for a file with errors."""
     for id in shelf.ids("policies"):
         if id.partition("/")[0] == family:
-            document, found = shelf.read("policies", id)
-            wrong = [*found, *(document.misfits if document is not None else ())]
-            is_wrong = any(diagnostic.severity == "error" for diagnostic in wrong)
-            yield (None if is_wrong else document), wrong
+            document, diagnostics = shelf.read("policies", id)
+            diagnostics = [*diagnostics, *(document.misfits if document is not None else ())]
+            has_errors = any(diagnostic.severity == "error" for diagnostic in diagnostics)
+            yield (None if has_errors else document), diagnostics
 
 
 def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str]) -> Iterator[Diagnostic]:
-    """Decisions for which some policies have no lines: bots that play by these stop there. ``live`` are the procedures
-    that something leads to."""
+    """Warn about decisions for which a policy has no lines: its bots stop there. ``live`` are the reachable
+    procedures."""
     asks: dict[str, Span] = {}
     for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
         for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
@@ -167,15 +170,15 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
         silent = sorted(name for name, policy in policies.items() if decision not in policy.decisions)
         if silent:
             listed = ", ".join(f"`{name}`" for name in silent)
-            who = f"the policy {listed} has" if len(silent) == 1 else f"the policies {listed} have"
-            message = f"{who} no lines for `{decision}`; bots that play it stop there"
+            subject = f"the policy {listed} has" if len(silent) == 1 else f"the policies {listed} have"
+            message = f"{subject} no lines for `{decision}`; bots that play it stop there"
             yield Diagnostic("W704", message, span, help=how_to_choose(silent[0], decision), severity="warning")
 
 
 def how_to_choose(policy: str, decision: str) -> str:
     """Return the help for a policy without lines for a decision."""
-    written = f"policies: {{{policy}: {{{decision}: {{prefer: any}}}}}}"
-    return f"say how it chooses in its own file, or in an overlay: `{written}`"
+    example = f"policies: {{{policy}: {{{decision}: {{prefer: any}}}}}}"
+    return f"add lines in the policy's file or in an overlay: `{example}`"
 
 
 def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Iterator[Diagnostic]:
@@ -205,41 +208,40 @@ class _Reader:
         self.report(Diagnostic(code, message, span, notes))
 
     def expressions(self, frame: Frame) -> Expressions:
-        found = Expressions(self.model, self.signatures, frame, self.report)
-        found.weights = self.weights
-        return found
+        checker = Expressions(self.model, self.signatures, frame, self.report)
+        checker.weights = self.weights
+        return checker
 
-    def know(self, policy: Policy, file: Checked, but: abc.Set[str]) -> None:
-        """Takes in the functions and weights of the file of the policy below, but for names that the layer's own file
-        gives to something else."""
-        self.signatures |= {name: found for name, found in file.functions.items() if name not in but}
-        self.weights = {name: weight for name, weight in policy.weights if name not in but}
+    def know(self, policy: Policy, file: Checked, hidden: abc.Set[str]) -> None:
+        """Add the helpers and weights of the policies file below, except names that the layer's file declares."""
+        self.signatures |= {name: helper for name, helper in file.functions.items() if name not in hidden}
+        self.weights = {name: weight for name, weight in policy.weights if name not in hidden}
 
-    # --- what stands beside the policies of a file
+    # --- weights and helpers of a file
 
-    def weigh(self, value: Value | None, given: Weights) -> None:
-        """Weights by name, with those that are given in their place."""
+    def weigh(self, value: Value | None, overrides: Weights) -> None:
+        """Read the weights by name, and apply overrides."""
         for entry in value.entries if isinstance(value, Mapping) else ():
             name = entry.key.text
             if isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
-                self.weights[name] = given.get(name, entry.value.value)
-        self.variant = "".join(f":{name}={given[name]}" for name in self.weights if name in given)
+                self.weights[name] = overrides.get(name, entry.value.value)
+        self.variant = "".join(f":{name}={overrides[name]}" for name in self.weights if name in overrides)
 
     def functions(self, value: Value | None) -> None:
-        """Helpers, which all policies of the file can call."""
+        """Check the helpers, which all policies of the file can call."""
         helpers = helpers_in(value, self.report)
-        given = self.model, self.signatures, self.file, self.report, self.weights, self.variant
-        self.rules.extend(check_helpers(helpers, *given))
-        self.checked.functions.update({each.name: self.signatures[each.name] for each in helpers})
+        context = self.model, self.signatures, self.file, self.report, self.weights, self.variant
+        self.rules.extend(check_helpers(helpers, *context))
+        self.checked.functions.update({helper.name: self.signatures[helper.name] for helper in helpers})
 
     # --- policies
 
     def policy(self, name: str, key: Scalar, value: Value, below: Policy | None) -> Policy | None:
-        """A policy, laid over what there is below it."""
+        """Check a policy and merge it with the layers below."""
         if not isinstance(value, Mapping):
             return below
-        fresh = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
-        policy = fresh if below is None else replace(below, decisions=dict(below.decisions))
+        new = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
+        policy = new if below is None else replace(below, decisions=dict(below.decisions))
         self.checked.policies[name] = policy
         for entry in value.entries:
             if entry.key.text not in self.decisions:
@@ -255,10 +257,10 @@ class _Reader:
         return policy
 
     def _written(self, key: Scalar, value: Mapping) -> Written | None:
-        """Return the content of a layer for a decision; nothing if a text in it is invalid."""
+        """Return a layer's preferences for a decision, or None if a text in it is invalid."""
         prefer = value.get("prefer")
-        named = [(each.key.text, each.value, each.key.span) for each in getattr(prefer, "entries", ())]
-        parts = [self._named(key.text, *each) for each in named or [("", prefer, key.span)]]
+        named = [(entry.key.text, entry.value, entry.key.span) for entry in getattr(prefer, "entries", ())]
+        parts = [self._named(key.text, *part) for part in named or [("", prefer, key.span)]]
         if None in parts:
             return None
         when, size = self._guard()
@@ -278,12 +280,12 @@ class _Reader:
             return self._line(decision, name, line)
         pattern = line.patterns[0]
         if pattern.names or pattern.test is not None or line.tie != "first" or line.chance is not None:
-            message = "`base` stands for the lines below as they are: nothing can be added to it"
+            message = "`base` stands for the unchanged lines below: it takes no names, condition, order or chance"
             self.error("E404", message, line.span)
         return Base(line.span)
 
     def _guard(self) -> tuple[core.Expression | None, int]:
-        """The conditions of the parts that the policy stands in, as one."""
+        """Join the conditions of the enclosing parts."""
         frame = Frame()
         frame.add("who", SEAT)
         when: core.Expression | None = None
@@ -301,15 +303,14 @@ class _Reader:
             used, of = line.chance
             self.error("E415", f"got the chance {used} in {of}, want at least 1 and at most {of} in {of}", line.span)
         keys = line.keys if line.tie == "by" else ()
-        patterns = tuple(
-            found for pattern in line.patterns if (found := self._pattern(decision, pattern, keys)) is not None
-        )
+        checked = (self._pattern(decision, pattern, keys) for pattern in line.patterns)
+        patterns = tuple(pattern for pattern in checked if pattern is not None)
         frame = _frame(self._context(decision))
         asked = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
         return Line(patterns, line.tie, asked, line.chance, frame.size, line.span, name)
 
     def _context(self, decision: str) -> Bound:
-        """Return the variables of every choice: the actor, and the context that all alternatives share."""
+        """Return the variables available for every option: the actor, and the context that all alternatives share."""
         arounds = [alternative.around for alternative in self.decisions[decision].values()]
         shared = takewhile(lambda bounds: len(set(bounds)) == 1, zip(*arounds, strict=False))
         return tuple(bounds[0] for bounds in shared)
@@ -320,27 +321,27 @@ class _Reader:
             return None
         frame = _frame(bound)
         expressions = self.expressions(frame)
-        beside = "several alternatives stand on lines of their own, indented below `either:`"
-        expressions.hints = dict.fromkeys(self.decisions[decision], beside)
+        hint = "write several alternatives on lines of their own, indented below `either:`"
+        expressions.hints = dict.fromkeys(self.decisions[decision], hint)
         tests = tuple(_conjuncts(expressions, pattern.test)) if pattern.test is not None else ()
         checked = tuple(self._key(expressions, key) for key in keys)
         name = "" if pattern.name == "any" else pattern.name
         return Pattern(name, tests, checked, frame.size, pattern.span)
 
     def _key(self, expressions: Expressions, key: nodes.Expr) -> core.Expression:
-        found = expressions.value(key)
-        if found.type.optional or not isinstance(
-            found.type, IntType | BoolType | KindType | SeatType | NodeType | CardType | NeverType
+        value = expressions.value(key)
+        if value.type.optional or not isinstance(
+            value.type, IntType | BoolType | KindType | SeatType | NodeType | CardType | NeverType
         ):
-            self.error("E408", f"got {found.type}, want something that can be put in order", key.span)
-        return found
+            self.error("E408", f"got {value.type}, want a type that can be sorted", key.span)
+        return value
 
     def _bound(self, decision: str, pattern: nodes.Pattern) -> Bound | None:
-        """Return the meaning of a pattern's names: all of an alternative's choices, or none of them."""
+        """Return the variables of a pattern. It must name all choices of its alternative, or none."""
         alternatives = self.decisions[decision]
         if pattern.name == "any" and "any" not in alternatives:
             if pattern.names:
-                self.error("E404", "`any` is every alternative, and takes no names", pattern.span)
+                self.error("E404", "`any` matches every alternative and takes no names", pattern.span)
             return self._context(decision)
         alternative = alternatives.get(pattern.name)
         if alternative is None:
@@ -348,29 +349,29 @@ class _Reader:
             known = Note(f"it has {', '.join(f'`{name}`' for name in alternatives)}")
             self.error("E301", f"unknown alternative `{pattern.name}` of `{decision}`{near}", pattern.span, (known,))
             return None
-        wanted = [name for name, _ in alternative.choices]
-        if pattern.names and list(pattern.names) != wanted:
-            got, want = ", ".join(f"`{name}`" for name in pattern.names), ", ".join(f"`{name}`" for name in wanted)
+        expected = [name for name, _ in alternative.choices]
+        if pattern.names and list(pattern.names) != expected:
+            got, want = (", ".join(f"`{name}`" for name in names) for names in (pattern.names, expected))
             self.error("E404", f"`{pattern.name}` has {want or 'no choices'}; got {got}", pattern.span)
             return None
         return alternative.around + (alternative.choices if pattern.names else ())
 
 
 def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
-    """Every decision that a rule asks, with its alternatives."""
-    found: dict[str, dict[str, _Alternative]] = {}
+    """Return every decision that a rule asks, with its alternatives."""
+    decisions: dict[str, dict[str, _Alternative]] = {}
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
         for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
             around = (("who", SEAT), *((name, value.type) for name, value in ask.context))
             for option in ask.options:
                 choices = tuple((choice.name, choice.type) for choice in option.choices)
-                found.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
-    return found
+                decisions.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
+    return decisions
 
 
 def is_nothing(value: Value | None) -> bool:
-    """Return whether ``nothing`` stands in place of the lines of a name."""
+    """Return whether a value is ``nothing``, which drops the lines of a name."""
     return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"
 
 
@@ -382,7 +383,7 @@ def _frame(bound: Iterable[tuple[str, Type]]) -> Frame:
 
 
 def _conjuncts(expressions: Expressions, test: nodes.Expr) -> Iterator[core.Expression]:
-    """One condition for each side of the `and`s; each may rely on those before it."""
+    """Split a condition at its `and`s. Facts of each part hold for those after it."""
     if isinstance(test, nodes.Binary) and test.operator == "and":
         yield from _conjuncts(expressions, test.left)
         yield from _conjuncts(expressions, test.right)

@@ -1,8 +1,8 @@
-"""Preferences of policies, and how a layer lies over those below it.
+"""Preferences of policies, and merging of their layers.
 
 A layer is one text, in which ``base`` stands for all lines below, or a map of named lines, which replace, drop or keep
-the lines of these names and add others. Layers are laid over each other when they are checked: what is left are lines,
-so who plays by a policy knows nothing of layers.
+the lines with these names and add others. Layers are merged when they are checked; the result is plain lines, so bots
+do not deal with layers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from interpreter.language.walk import descendants
 
 __all__ = ["Base", "Line", "Named", "Pattern", "Preferences", "Written", "laid_over", "pinned_by"]
 
-MOST_WAYS = 32
-"""So many ways to make a decision may parts with conditions lead to."""
+MOST_VARIANTS = 32
+"""Maximum number of variants of a decision's preferences, which grows with the number of parts with conditions."""
 
 Report = Callable[[Diagnostic], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Some of a decision's options: those of an alternative (none: of all) that pass the tests.
+    """A subset of a decision's options: those of an alternative (or of all, if it is empty) that pass the tests.
 
-    Locals are the actor, the decision's context and, of an alternative, its choices. ``keys`` order what passes.
+    Locals are the actor, the decision's context and the choices of the alternative. ``keys`` sort the options.
     """
 
     alternative: str
@@ -43,8 +43,8 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One preference. ``asked`` is the seat that ends a tie; ``chance`` is (n, m): the line is used n times in m.
-    Several lines in a row may have one name; without one, the name is empty."""
+    """One preference. ``asked`` is the seat that breaks a tie. ``chance`` is (n, m): the line is used with probability
+    n/m. Several consecutive lines may share a ``name``; it is empty for lines without one."""
 
     patterns: tuple[Pattern, ...]
     tie: Literal["first", "by", "random", "asking"]
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Preferences for one decision. ``when`` is the guard of the parts that say so, over the actor alone."""
+    """Preferences for one decision. ``when`` is the guard of their parts, over the actor."""
 
     decision: str
     lines: tuple[Line, ...]
@@ -69,14 +69,14 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """``base``: what lies below at this place."""
+    """``base``: the lines below."""
 
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The lines of a name; the whole text of a decision has none. Without lines, ``nothing`` stands there."""
+    """Lines with a name, or the whole text of a decision, without a name. No lines: ``nothing``."""
 
     name: str
     lines: tuple[Line | Base, ...]
@@ -85,7 +85,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Layer of preferences for a decision."""
+    """A layer of preferences for a decision, before merging."""
 
     decision: str
     parts: tuple[Named, ...]
@@ -99,8 +99,8 @@ class Written:
         return any(part.name for part in self.parts)
 
     @property
-    def goes_on(self) -> bool:
-        """Return whether lines below may be left in it."""
+    def keeps_lines(self) -> bool:
+        """Return whether merging may keep lines below."""
         return self.is_named or any(isinstance(line, Base) for part in self.parts for line in part.lines)
 
     @property
@@ -109,41 +109,43 @@ class Written:
 
 
 def laid_over(upper: Written, below: Sequence[Preferences], report: Report) -> tuple[Preferences, ...]:
-    """The ways to make a decision, the uppermost first, with a layer over those that there were."""
-    found = list(_check(upper, below))
-    ways: tuple[Preferences, ...] = (_alone(upper),)
-    if upper.goes_on and below:
-        ways = tuple(_merged(upper, lower) for lower in below)
-    if any(not way.lines for way in ways) and not found:
-        found.append(Diagnostic("E107", f"no line of `{upper.decision}` is left", upper.span))
+    """Merge a layer with the variants of a decision's preferences; return the new variants, uppermost first."""
+    diagnostics = list(_check(upper, below))
+    variants: tuple[Preferences, ...] = (_alone(upper),)
+    if upper.keeps_lines and below:
+        variants = tuple(_merged(upper, lower) for lower in below)
+    if any(not variant.lines for variant in variants) and not diagnostics:
+        diagnostics.append(Diagnostic("E107", f"no line of `{upper.decision}` is left", upper.span))
     if upper.when is not None:
-        ways = (*ways, *below)
-    if len(ways) > MOST_WAYS:
-        message = f"parts lead to {len(ways)} ways to make `{upper.decision}`; at most {MOST_WAYS} are handled"
-        found.append(Diagnostic("E313", message, upper.span, help="say in one part what belongs together"))
-        ways = ways[:MOST_WAYS]
-    for diagnostic in found:
+        variants = (*variants, *below)
+    if len(variants) > MOST_VARIANTS:
+        message = f"parts give `{upper.decision}` {len(variants)} variants, want at most {MOST_VARIANTS}"
+        diagnostics.append(Diagnostic("E313", message, upper.span, help="join parts that belong together"))
+        variants = variants[:MOST_VARIANTS]
+    for diagnostic in diagnostics:
         report(diagnostic)
-    return ways
+    return variants
 
 
-# --- what can be wrong
+# --- checks
 
 
 def _check(upper: Written, below: Sequence[Preferences]) -> Iterator[Diagnostic]:
-    names = {line.name: None for way in below for line in way.lines if line.name}
+    names = {line.name: None for variant in below for line in variant.lines if line.name}
     for part in upper.parts:
         bases = [line for line in part.lines if isinstance(line, Base)]
-        is_there = part.name in names if part.name else bool(below)
+        exists = part.name in names if part.name else bool(below)
         if len(bases) > 1:
-            message = "`base` is given twice: the lines below would be there twice"
-            yield Diagnostic("E501", message, bases[1].span, (Note("the first", bases[0].span),))
-        elif bases and not is_there:
-            what = f"no line `{part.name}`" if part.name else "no line"
-            message = f"{what} of `{upper.decision}` lies below, so there is no `base`{did_you_mean(part.name, names)}"
+            message = "`base` is given twice, want it once"
+            yield Diagnostic("E501", message, bases[1].span, (Note("first given here", bases[0].span),))
+        elif bases and not exists:
+            line = f"no line `{part.name}`" if part.name else "no line"
+            near = did_you_mean(part.name, names)
+            message = f"{line} of `{upper.decision}` is declared below, so there is no `base`{near}"
             yield Diagnostic("E507", message, bases[0].span, _known(names) if part.name else ())
-        elif not part.lines and not is_there:
-            message = f"no line `{part.name}` of `{upper.decision}` lies below{did_you_mean(part.name, names)}"
+        elif not part.lines and not exists:
+            near = did_you_mean(part.name, names)
+            message = f"no line `{part.name}` of `{upper.decision}` is declared below{near}"
             yield Diagnostic("E502", message, part.span, _known(names))
 
 
@@ -152,7 +154,7 @@ def _known(names: dict[str, None]) -> tuple[Note, ...]:
     return (Note(f"lines with names below: {listed or 'none'}"),)
 
 
-# --- laying
+# --- merging
 
 
 def _alone(upper: Written) -> Preferences:
@@ -160,8 +162,8 @@ def _alone(upper: Written) -> Preferences:
 
 
 def _merged(upper: Written, lower: Preferences) -> Preferences:
-    """A layer over one of the ways below."""
-    lines = _among(upper.parts, lower.lines) if upper.is_named else _expanded(upper.parts, lower.lines)
+    """Merge a layer with one of the variants below."""
+    lines = _inserted(upper.parts, lower.lines) if upper.is_named else _expanded(upper.parts, lower.lines)
     cites = tuple(dict.fromkeys((*upper.cites, *lower.cites)))
     when, size = _both(upper.when, lower.when), max(upper.local_count, lower.local_count)
     return Preferences(upper.decision, tuple(lines), when, size, cites, upper.span)
@@ -174,7 +176,7 @@ def _both(first: core.Expression | None, second: core.Expression | None) -> core
 
 
 def _expanded(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
-    """The lines of some parts, with those below in place of ``base``."""
+    """Yield the lines of parts, with those below in place of ``base``."""
     for line in (line for part in parts for line in part.lines):
         if isinstance(line, Base):
             yield from below
@@ -182,37 +184,40 @@ def _expanded(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _among(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
-    """Named lines among those below: each in the place of its name. New ones stand ahead of the next part that has a
-    place, behind the last such part, and on top where there is none."""
-    placed = {part.name: part for part in parts if any(line.name == part.name for line in below)}
-    ahead: dict[str, list[Named]] = {name: [] for name in placed}
+def _inserted(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
+    """Merge named lines with those below. Lines replace those of the same name. New lines are inserted before the next
+    such part, after the last one, or at the top if there is none."""
+    replacements = {part.name: part for part in parts if any(line.name == part.name for line in below)}
+    ahead: dict[str, list[Named]] = {name: [] for name in replacements}
     new: list[Named] = []
     for part in parts:
-        if part.name in placed:
+        if part.name in replacements:
             ahead[part.name], new = new, []
         else:
             new.append(part)
-    last = next(reversed(placed), "")
-    if not placed:
+    last = next(reversed(replacements), "")
+    if not replacements:
         yield from _expanded(new, ())
     for name, run in groupby(below, key=lambda line: line.name):
-        if name not in placed:
+        if name not in replacements:
             yield from run
             continue
         yield from _expanded(ahead[name], ())
-        yield from _expanded([placed[name]], tuple(run))
+        yield from _expanded([replacements[name]], tuple(run))
         if name == last:
             yield from _expanded(new, ())
 
 
 def pinned_by(test: core.Expression, first: int, count: int) -> tuple[int, core.Expression] | None:
-    """``choice == value``, where the value can be known before the choice: the choice's position, and the value."""
+    """Match ``choice == value``, with a value that does not depend on that or later choices.
+
+    Return the position of the choice and the value, or None for any other test.
+    """
     if not isinstance(test, core.Comparison) or test.operator != "==":
         return None
-    for side, other in ((test.left, test.right), (test.right, test.left)):
+    for side, value in ((test.left, test.right), (test.right, test.left)):
         if isinstance(side, core.Local) and first <= side.index < first + count:
-            used = {node.index for node in descendants(other) if isinstance(node, core.Local)}
+            used = {node.index for node in descendants(value) if isinstance(node, core.Local)}
             if not any(side.index <= index < first + count for index in used):
-                return side.index - first, other
+                return side.index - first, value
     return None

@@ -1,7 +1,7 @@
-"""The layout of rule text: the same words in the same lines, with comments, each line indented and spaced as it should.
+"""Formatter of rule text: normalises indentation and spacing, and keeps the words of each line and comments.
 
-What comes in is a text that parses. Brackets and line breaks are the author's and stay; the columns of comments and of
-``cites`` stay too, as long as they leave room. ``format.py`` prints trees instead and knows no comments.
+The input is a text that parses. Brackets and line breaks are kept, and so are the columns of comments and ``cites`` if
+there is room. ``format.py`` prints trees instead, without comments.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 
 
 def space_out(text: str, start: Start) -> str:
-    """The text, laid out; it has the same tokens, blocks and comments."""
+    """Return the formatted text, with the same tokens, blocks and comments."""
     written = _Writer(text, tokens_of(text, start), start).written()
-    assert _said(written, start) == _said(text, start), f"laid out, the text says something else: {text!r}"
+    assert _content(written, start) == _content(text, start), f"formatting changed the text: {text!r}"
     return written
 
 
 def tokens_of(text: str, start: Start) -> list[Token]:
-    """All tokens as the grammar sees them, blocks and ends of lines among them."""
+    """Return all tokens of a text, including those of indentation and line breaks."""
     parser = grammar().parse_interactive(text.rstrip() + "\n", start=start)
     return list(parser.iter_parse())
 
 
-def _said(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
+def _content(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the tokens and comments of a text, without its layout."""
     tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens_of(text, start)]
-    if tokens[:1] == [("_NL", "")]:  # blank lines at the start say nothing
+    if tokens[:1] == [("_NL", "")]:  # blank lines at the start
         tokens = tokens[1:]
-    return tokens, [found.rstrip() for found in _COMMENT.findall(text) if found.startswith("#")]
+    return tokens, [match.rstrip() for match in _COMMENT.findall(text) if match.startswith("#")]
 
 
 @dataclass(slots=True)
 class _Level:
-    """A block: its column as found and as written."""
+    """A block: its column in the input and in the output."""
 
-    found: int
+    read: int
     written: int
 
 
@@ -60,14 +60,14 @@ class _Writer:
     start: Start
     lines: list[str] = field(default_factory=list)
     line: str = ""
-    shift: int = 0  # by how much the line moved to the right
+    shift: int = 0  # columns that the line has moved to the right
     levels: list[_Level] = field(default_factory=list)
     depth: int = 0
-    brackets: list[int] = field(default_factory=list)  # of each that is open, the line on which it was opened
+    brackets: list[int] = field(default_factory=list)  # line of each open bracket
     before: list[Token] = field(default_factory=list)
     end: int = 0
-    ended: bool = True  # whether a line of the grammar ends before the next token
-    goes_on: bool = False  # whether this one went on in the next line without a bracket
+    ended: bool = True  # a logical line ends before the next token
+    continued: bool = False  # this logical line continued on the next line without a bracket
 
     def written(self) -> str:
         for token in self.tokens:
@@ -76,7 +76,7 @@ class _Writer:
             elif token.type == "_DEDENT":
                 self.depth -= 1
             elif token.type == "_NL":
-                self.ended, self.goes_on = True, False
+                self.ended, self.continued = True, False
             else:
                 self._token(token)
         self._between(len(self.text), None)
@@ -96,12 +96,12 @@ class _Writer:
     # -- lines
 
     def _between(self, start: int, token: Token | None) -> None:
-        """Writes blanks, line breaks and comments up to the next token, or to the end of the text."""
-        first, *others = self.text[self.end : start].split("\n")
+        """Write spaces, line breaks and comments up to the next token, or to the end of the text."""
+        first, *lines = self.text[self.end : start].split("\n")
         if not self.before:
-            first, others = "", [first, *others]
-        if token is not None and not others:
-            self._blanks(token)
+            first, lines = "", [first, *lines]
+        if token is not None and not lines:
+            self._spaces(token)
             return
         if comment := first.strip():
             column = self._column(self.end + first.index("#")) + self.shift
@@ -109,57 +109,60 @@ class _Writer:
         if self.before:
             self.lines.append(self.line.rstrip())
             self.line = ""
-        found, column = self._place(start, token)
+        read, column = self._columns(start, token)
         blank = False
-        for other in others if token is None else others[:-1]:
-            if comment := other.strip():
-                self._blank(blank)
-                at = self._comment(len(other) - len(other.lstrip()), found, column)
+        for line in lines if token is None else lines[:-1]:
+            if comment := line.strip():
+                self._blank_line(blank)
+                at = self._comment(len(line) - len(line.lstrip()), read, column)
                 self.lines.append(" " * at + comment)
             blank = not comment
         if token is not None:
-            self._blank(blank)
-            self.line, self.shift = " " * column, column - found
-            if not self.brackets and not self.goes_on and token.type not in ("RPAR", "RSQB"):
-                self.levels = [level for level in self.levels if level.written < column] + [_Level(found, column)]
+            self._blank_line(blank)
+            self.line, self.shift = " " * column, column - read
+            if not self.brackets and not self.continued and token.type not in ("RPAR", "RSQB"):
+                self.levels = [level for level in self.levels if level.written < column] + [_Level(read, column)]
 
-    def _place(self, start: int, token: Token | None) -> tuple[int, int]:
-        """The column of a token that begins a line, as found and as written: by its block, or within brackets a step
-        for each line with a bracket that is still open, and two steps more where the line before went on."""
+    def _columns(self, start: int, token: Token | None) -> tuple[int, int]:
+        """Return the input and output column of the first token of a line.
+
+        The output column is that of the block; within brackets one step more for each line with an open bracket, and
+        two steps more on a continuation line.
+        """
         if token is None:
             return -1, self.levels[0].written if self.levels else 0
-        closed = _CLOSING.match(self.text, start)  # the first of them is off the list already
+        closed = _CLOSING.match(self.text, start)  # the first of them is already popped
         brackets = self.brackets[: -sum(char in ")]" for char in closed[0]) + 1 or None] if closed else self.brackets
-        self.goes_on |= not (self.ended or self.brackets or closed)
-        return self._column(start), STEP * (self.depth + len(set(brackets)) + 2 * self.goes_on)
+        self.continued |= not (self.ended or self.brackets or closed)
+        return self._column(start), STEP * (self.depth + len(set(brackets)) + 2 * self.continued)
 
-    def _comment(self, found: int, next_found: int, next_column: int) -> int:
-        """The column of a comment on a line of its own: that of what follows, or of a block that goes on or ends here,
-        if it stood at its column."""
-        if found != next_found and not self.brackets:
+    def _comment(self, read: int, next_read: int, next_column: int) -> int:
+        """Return the output column of a comment on its own line: that of the next token, or of an open block if the
+        comment was aligned with it."""
+        if read != next_read and not self.brackets:
             for level in self.levels:
-                if level.found == found:
+                if level.read == read:
                     return level.written
         return next_column
 
-    def _blank(self, wanted: bool) -> None:
-        if wanted and self.lines and self.lines[-1]:
+    def _blank_line(self, blank: bool) -> None:
+        if blank and self.lines and self.lines[-1]:
             self.lines.append("")
 
     def _column(self, index: int) -> int:
         return index - self.text.rfind("\n", 0, index) - 1
 
-    # -- blanks
+    # -- spaces
 
-    def _blanks(self, token: Token) -> None:
+    def _spaces(self, token: Token) -> None:
         if token.type == "CITES":
             column = self._column(token.start_pos or 0) + self.shift
             self.line = self.line.ljust(max(len(self.line) + 1, column))
-        elif self._parted(token):
+        elif self._is_separated(token):
             self.line += " "
 
-    def _parted(self, token: Token) -> bool:
-        """Return whether a blank stands before a token on the same line."""
+    def _is_separated(self, token: Token) -> bool:
+        """Return whether a space belongs before a token on the same line."""
         last, sign = self.before[-1], str(token)
         if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or self._is_sign(last):
             return False
@@ -170,11 +173,11 @@ class _Writer:
         return not (".." in (sign, last) and self._in_type())
 
     def _is_sign(self, last: Token) -> bool:
-        """Return whether a minus says that a number is negative, not that it is taken away."""
+        """Return whether a minus is the unary operator."""
         return last == "-" and (len(self.before) == 1 or self.before[-2].type not in OPERANDS)
 
     def _in_type(self) -> bool:
-        """Return whether `1..3` is written here as a type: after the `:` of a parameter or local, after `->`."""
+        """Return whether `1..3` is a type here: after the `:` of a parameter or local, or after `->`."""
         words = [str(token) for token in self.before]
         while words and words[-1] not in (":", "->", "(", ","):
             words.pop()

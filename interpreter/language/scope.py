@@ -1,4 +1,4 @@
-"""Scopes: the meaning of names, locals, and facts that tests have established."""
+"""Scopes: locals, and type facts that tests establish."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Variable:
 
 @dataclass
 class Frame:
-    """The locals of one text. Each gets a place of its own; blocks end the life of names, not of places."""
+    """Locals of one text. Each has an index of its own; a name is visible until its block ends, an index is never
+    reused."""
 
     names: list[str] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Frame:
         return variable
 
     def hidden(self) -> int:
-        """A place for something that has no name in the text."""
+        """Reserve a local without a name and return its index."""
         self.names.append("")
         self.types.append(NOTHING)
         return len(self.names) - 1
@@ -68,7 +69,7 @@ class Frame:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """Names declared inside are gone afterwards."""
+        """Open a block: names and facts added inside are dropped at its end."""
         self.visible.append({})
         self.facts.append({})
         try:
@@ -78,8 +79,8 @@ class Frame:
             self.facts.pop()
 
     @contextmanager
-    def given(self, facts: dict[str, Type]) -> Iterator[None]:
-        """Inside, these paths are known to have these narrower types."""
+    def narrowed(self, facts: dict[str, Type]) -> Iterator[None]:
+        """Narrow the types of some paths within the context."""
         self.facts.append(dict(facts))
         try:
             yield
@@ -88,7 +89,7 @@ class Frame:
 
 
 def path_of(node: nodes.Expr) -> str | None:
-    """Return the path ``who.hand`` of a name with attributes: tests establish facts about paths."""
+    """Return the path of a name with attributes, as ``who.hand``, or None for other expressions. Facts are by path."""
     match node:
         case nodes.Name(name):
             return name

@@ -1,4 +1,4 @@
-"""Syntax errors in the author's words: what stands there, what could, and what those mean who write it."""
+"""Syntax errors for authors: the text found, the allowed continuations, and a fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.grammar import CrookedError, Text, grammar
+from interpreter.language.grammar import MisalignedError, Text, grammar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STATEMENTS", "code_of", "misread", "reserved"]
 
-# What authors bring along from elsewhere, and what it is here; `{}` is what a group of the pattern has found.
+# Syntax of other languages, and its equivalent; `{}` is the text of the pattern's group.
 FOREIGN: tuple[tuple[str, str], ...] = (
     (r"^ *//|/\*", "a comment begins with `#`"),
     (r"^ *def +\w+", "a rule's name is its key; its text opens with `(name: type) -> type:`"),
@@ -39,34 +39,37 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"×", "write `*`"),
     (r"%", "write `mod`"),
     (r"[0-9]+\.[0-9]+", "numbers are whole"),
-    (r"'[^'\n]*'|['‘’“”„«»]", 'a text stands between double quotes: `"…"`'),
+    (r"'[^'\n]*'|['‘’“”„«»]", 'write a text in double quotes: `"…"`'),
     (r"\bTrue\b|\bTRUE\b", "write `yes`"),
     (r"\bFalse\b|\bFALSE\b", "write `no`"),
     (r"\bNone\b|\bNULL\b", "write `none`"),
     (r"\belse +if\b", "write `elif`"),
     (r"^ *for +(?!each\b)([a-z_]\w*)", "write `for each {}`"),
-    (r";", "each statement stands on a line of its own"),
-    (r"[{}]", "a block is indented, a list stands between `[` and `]`"),
+    (r";", "write each statement on a line of its own"),
+    (r"[{}]", "indent a block; write a list in `[` and `]`"),
     (r"(?<= )\?(?= .*:)", "write `a if test else b`"),
 )
-# Remedies for what could stand elsewhere.
+# Help for syntax that is valid in other positions.
 REMEDIES: tuple[tuple[str, str], ...] = (
-    (r"^ *[a-z_]\w* +(where|if) +in\b.*", "`{}` has a meaning of its own here; take another name for the choice"),
-    (r"\(.*\b(yes|no|none|not) *:", "`{}` has a meaning of its own; take another name"),
-    (r"\breturn +\S", "`return` stands only in a block, at the start of a line"),
-    (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
-    (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
-    (r"\bpick +from\b", "`pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`"),
+    (r"^ *[a-z_]\w* +(where|if) +in\b.*", "`{}` is a keyword here; take another name for the choice"),
+    (r"\(.*\b(yes|no|none|not) *:", "`{}` is a keyword; take another name"),
+    (r"\breturn +\S", "use `return` only in a block, at the start of a line"),
+    (r"\.([a-z_]\w*)\(", "call a rule by its name alone: `{}(…)`"),
+    (r"\blet +[a-z_]\w* *==", "assign with `=`"),
+    (
+        r"\bpick +from\b",
+        "`pick` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let one = pick from … as …`",
+    ),
     (
         r"\bshuffled +[a-z_\[]",
-        "`shuffled` is all that `let`, `=`, `add`, `move` or `return` takes: `let order = shuffled … as …`",
+        "`shuffled` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let order = shuffled … as …`",
     ),
-    (r"\broll +\S.* from\b", "`roll` stands behind a new name: `let dice = roll 5 from …`"),
+    (r"\broll +\S.* from\b", "use `roll` with a new name: `let dice = roll 5 from …`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
-    (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),
+    (r"\bmove +[0-9]+ +([a-z_]\w*)", "write `3 of {}`, or the number alone for a token without kinds"),
     (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),
-    (r"^ *[a-z_]\w* +or\b", "several alternatives stand on lines of their own, indented below `either:`"),
+    (r"^ *[a-z_]\w* +or\b", "write several alternatives on lines of their own, indented below `either:`"),
 )
 STATEMENTS = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
@@ -94,17 +97,17 @@ SPOKEN = {
 }
 
 
-def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | CrookedError) -> Diagnostic:
-    """Return the diagnostic for a syntax error, in the author's words."""
+def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | MisalignedError) -> Diagnostic:
+    """Return the diagnostic for a syntax error."""
     from lark.exceptions import UnexpectedToken
 
-    if isinstance(error, CrookedError):
+    if isinstance(error, MisalignedError):
         return _bad_indentation(text, error.place)
     return _misplaced_token(text, error) if isinstance(error, UnexpectedToken) else _stray_character(text, error)
 
 
 def reserved(name: str, span: Span) -> Diagnostic:
-    """A name that the language has taken."""
+    """Return the diagnostic for a reserved name."""
     return Diagnostic("E312", f"`{name}` is a reserved name", span, help="take another name")
 
 
@@ -115,39 +118,39 @@ def _symbols() -> dict[str, str]:
 
 
 def _stray_character(text: Text, error: UnexpectedCharacters) -> Diagnostic:
-    """A character with which nothing begins that could stand there."""
+    """Return the diagnostic for a character that starts no token."""
     start = error.pos_in_stream or 0
-    found = text.text[start : start + 1]
+    character = text.text[start : start + 1]
     foreign = _foreign(text, start)
     if foreign:
         return foreign
-    if found == '"':
+    if character == '"':
         return _unfinished_text(text, start)
-    if found.isalpha():
+    if character.isalpha():
         return _bad_name(text, start)
-    shown = found if found.isprintable() else f"U+{ord(found):04X}"
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
     return Diagnostic("E201", f"`{shown}` does not belong to the rule language", text.span(start, start + 1))
 
 
 def _foreign(text: Text, place: int) -> Diagnostic | None:
-    """The error for a piece of another language that covers a place."""
-    found = _entry(FOREIGN, text, place)
-    if found is None:
+    """Return the diagnostic for syntax of another language at a position, if there is any."""
+    entry = _entry(FOREIGN, text, place)
+    if entry is None:
         return None
-    start, piece, helped = found
+    start, piece, help = entry
     span = text.span(start, start + len(piece))
-    return Diagnostic("E201", f"`{piece}` does not belong to the rule language", span, help=helped)
+    return Diagnostic("E201", f"`{piece}` does not belong to the rule language", span, help=help)
 
 
 def _entry(table: tuple[tuple[str, str], ...], text: Text, place: int) -> tuple[int, str, str] | None:
-    """The first entry of a table that covers a place: where it starts, what stands there, and the remedy."""
+    """Find the first pattern that matches around a position; return its start, the matched text and the help."""
     first, line = _line_at(text.text, place)
-    for pattern, helped in table:
+    for pattern, help in table:
         for match in re.finditer(pattern, code_of(line), re.ASCII):
             if first + match.start() <= place < first + match.end():
                 piece = match[0].lstrip()
                 group = next((group for group in match.groups() if group), "x")
-                return first + match.end() - len(piece), piece, helped.format(group)
+                return first + match.end() - len(piece), piece, help.format(group)
     return None
 
 
@@ -156,26 +159,26 @@ def _unfinished_text(text: Text, start: int) -> Diagnostic:
     if "\\" in line:
         place = start + line.index("\\")
         return Diagnostic("E201", "a text cannot hold a backslash", text.span(place, place + 1))
-    return Diagnostic("E201", "a text that does not end on its line", text.span(start, start + len(line)))
+    return Diagnostic("E201", "a text without its closing quote", text.span(start, start + len(line)))
 
 
 def _bad_name(text: Text, place: int) -> Diagnostic:
-    """A name with letters that names cannot have: `Word`, `größe`."""
+    """Return the diagnostic for a name with invalid letters: `Word`, `größe`."""
     match = next(match for match in re.finditer(r"\w+", text.text) if match.end() > place)
     word, span = match[0], text.span(match.start(), match.end())
     if not re.fullmatch(r"[A-Z]\w*", word, re.ASCII):
-        return Diagnostic("E201", f"`{word}` is no name: names have the letters a to z, digits and `_`", span)
+        return Diagnostic("E201", f"`{word}` is not a name: names have the letters a to z, digits and `_`", span)
     small = word.lower() if word.isupper() else word[0].lower() + word[1:]
-    helped = f'write `{small}`; the name of a node is a text: `"{word}"`'
-    return Diagnostic("E201", f"`{word}` is no name: names begin with a small letter", span, help=helped)
+    help = f'write `{small}`; the name of a node is a text: `"{word}"`'
+    return Diagnostic("E201", f"`{word}` is not a name: names start with a lowercase letter", span, help=help)
 
 
 def _misplaced_token(text: Text, error: UnexpectedToken) -> Diagnostic:
-    """Something that stands elsewhere, or another language's sign that begins like one of ours."""
+    """Return the diagnostic for an unexpected token. It may be part of an operator of another language."""
     token = error.token
     if token.type == "_INDENT":
         return _needless_indentation(text, token.end_pos or 0)
-    start = _end_ofcode_of(text, token) if _is_end(token) else token.start_pos or 0
+    start = _end_of_code(text, token) if _is_end(token) else token.start_pos or 0
     accepted = {_symbols()[name] for name in error.accepts}
     opened = _open_bracket(text.text[:start])
     if foreign := _foreign(text, start):
@@ -186,47 +189,47 @@ def _misplaced_token(text: Text, error: UnexpectedToken) -> Diagnostic:
         return Diagnostic("E201", f"`{text.text[opened]}` is never closed", text.span(opened, opened + 1))
     if token.type in ("RPAR", "RSQB") and opened is None:
         return Diagnostic("E201", f"`{token}` closes nothing", text.span(start, start + 1))
-    if accepted >= ASSIGNING and opened is None and (refused := _no_statement(text, token, start)):
-        return refused
+    if accepted >= ASSIGNING and opened is None and (diagnostic := _no_statement(text, token, start)):
+        return diagnostic
     return _got_and_want(text, token, start, accepted, opened)
 
 
 def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
-    """A line that begins like a call or an assignment and is neither."""
+    """Return the diagnostic for a line that starts with a name but is neither a call nor an assignment."""
     first, line = _line_at(text.text, start)
     before = line[: start - first].strip()
     place = first + len(line) - len(line.lstrip(" "))
     span = text.span(place, place + len(before))
     if before in ("else", "elif"):
-        helped = "it stands right below the block of an `if`, indented as that `if`"
-        return Diagnostic("E201", f"`{before}` without an `if`", span, help=helped)
+        help = "write it below the block of an `if`, with the same indentation"
+        return Diagnostic("E201", f"`{before}` without an `if`", span, help=help)
     if before in ("break", "continue", "pass", "skip") and token.type == "_NL":
         return Diagnostic("E201", f"there is no statement `{before}`", span)
     if before == "require":
-        helped = "`require` stands in a verdict: a rule with `permits`, which a condition calls by its name"
-        return Diagnostic("E201", "`require` does not start a statement", span, help=helped)
+        help = "use `require` in a verdict: a rule with `permits`, which conditions can call"
+        return Diagnostic("E201", "`require` does not start a statement", span, help=help)
     if re.fullmatch(r"\w{3,}", before, re.ASCII) and token.type in ("NAME", "INT", "TEXT", "COLON"):
         return Diagnostic("E201", f"`{before}` does not start a statement{did_you_mean(before, STATEMENTS)}", span)
     if token.type == "_NL":
         is_name = re.fullmatch(r"\w+", before, re.ASCII)
-        helped = f"call a rule with brackets: `{before}()`" if is_name else "`return` gives a value back"
-        return Diagnostic("E201", f"`{before}` alone is no statement", span, help=helped)
+        help = f"call a rule with brackets: `{before}()`" if is_name else "return a value with `return`"
+        return Diagnostic("E201", f"`{before}` alone is not a statement", span, help=help)
     return None
 
 
 def _got_and_want(text: Text, token: Token, start: int, accepted: set[str], opened: int | None) -> Diagnostic:
     """Describe the text found, the allowed continuations, and a fix if one is known."""
-    found = SPOKEN[token.type] if _is_end(token) else f"`{token}`"
+    got = SPOKEN[token.type] if _is_end(token) else f"`{token}`"
     span = text.span(start, start + (1 if _is_end(token) else len(token)))
     notes: tuple[Note, ...] = ()
     if opened is not None and "\n" in text.text[opened:start]:
         notes = (Note(f"this `{text.text[opened]}` is still open", text.span(opened, opened + 1)),)
     remedy = _remedy(text, token, start, accepted)
-    return Diagnostic("E201", f"got {found}, want {_wanted(token, accepted)}", span, notes, remedy)
+    return Diagnostic("E201", f"got {got}, want {_expected(token, accepted)}", span, notes, remedy)
 
 
-def _wanted(token: Token, accepted: set[str]) -> str:
-    """Describe the allowed continuations in few words, the likeliest first."""
+def _expected(token: Token, accepted: set[str]) -> str:
+    """Describe the allowed continuations briefly, the likeliest first."""
     if "require" in accepted:
         return "`require`"
     if {"let", "move"} <= accepted:
@@ -257,21 +260,21 @@ def _likelihood(word: str) -> tuple[int, str]:
 
 
 def _remedy(text: Text, token: Token, start: int, accepted: set[str]) -> str | None:
-    found = _entry(REMEDIES, text, start)
-    if found:
-        return found[2]
+    entry = _entry(REMEDIES, text, start)
+    if entry:
+        return entry[2]
     if token.type == "EQUAL" or (accepted >= ASSIGNING and token == "=="):
         return "`==` compares, `=` assigns"
     if "a name" in accepted and token.type != "NAME" and token.isalpha():
-        return f"`{token}` has a meaning of its own here; take another name"
+        return f"`{token}` is a keyword here; take another name"
     if "require" in accepted:
         return "each line of a verdict begins with `require`, or with `let`"
     if _is_end(token) and ":" in accepted and "=" not in accepted:
         return "a line that opens a block ends with `:`"
     if "an indented block" in accepted or text.text[:start].rstrip(" ").endswith(":"):
-        return "a block stands below the line that opens it, indented deeper"
+        return "indent the block below the line that opens it"
     if accepted >= ASSIGNING and "the end of the line" in accepted:
-        return "each statement stands on a line of its own"
+        return "write each statement on a line of its own"
     if accepted >= ASSIGNING:
         return "a statement calls a rule, assigns, or begins with a word such as `let` or `return`"
     if token.type == "COMPARE":
@@ -287,19 +290,19 @@ def _is_end(token: Token) -> bool:
 
 
 def _line_at(text: str, place: int) -> tuple[int, str]:
-    """The line of a place: where it starts, and its characters."""
+    """Return the start and the text of the line at a position."""
     first = text.rfind("\n", 0, place) + 1
     return first, text[first:].split("\n", 1)[0]
 
 
 def code_of(line: str) -> str:
-    """A line without its comment."""
+    """Return a line without its comment."""
     match = re.match(r'(?:"[^"]*"|[^#])*', line)
     return match[0] if match else line
 
 
-def _end_ofcode_of(text: Text, token: Token) -> int:
-    """Return the end of the code before a closing token: before the comment and blanks that follow it."""
+def _end_of_code(text: Text, token: Token) -> int:
+    """Return the end of the code before the end of a line or text, without comment and trailing spaces."""
     whole = text.text.rstrip()
     place = min(token.start_pos or 0, len(whole)) if token.type == "_NL" else len(whole)
     first, line = _line_at(whole, place)
@@ -307,7 +310,7 @@ def _end_ofcode_of(text: Text, token: Token) -> int:
 
 
 def _open_bracket(text: str) -> int | None:
-    """The place of the innermost bracket that is open at the end of a text."""
+    """Return the position of the innermost bracket that is open at the end of a text, or None."""
     places: list[int] = []
     for match in re.finditer(r'"[^"\n]*"|#[^\n]*|[()\[\]]', text):
         if match[0] in ("(", "["):
@@ -328,6 +331,6 @@ def _bad_indentation(text: Text, place: int) -> Diagnostic:
 
 
 def _rest_of_line(text: Text, place: int) -> Span:
-    """A line's code, from its first character that is no blank."""
+    """Return the span of a line's code from a position, without comment."""
     first, line = _line_at(text.text, place)
     return text.span(place, max(place + 1, first + len(code_of(line).rstrip())))

@@ -1,7 +1,7 @@
-"""The tables of the parser, kept as JSON: working them out takes longer than loading a ruleset.
+"""Parser tables, cached as JSON: computing them takes longer than loading a ruleset.
 
-They hold for one grammar and one version of Lark. A package is built with a file of them beside the grammar; where that
-is missing, or is of another grammar or Lark, they are worked out, and kept where rulesets are kept.
+They are valid for one grammar and one version of Lark. The wheel contains a file with them. If it is missing or does
+not match the grammar or Lark, they are computed and put into the cache folder.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lark import PostLex
 
-__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of"]
+__all__ = ["FILE", "cache_tables", "cached_parser", "tables_of"]
 
 FILE = "grammar.json"
 
 
-def kept_parser(grammar: str, layout: PostLex) -> Lark | None:
-    """The parser of the kept tables, where they are those of this grammar and of the Lark that is installed."""
+def cached_parser(grammar: str, layout: PostLex) -> Lark | None:
+    """Return a parser from cached tables, or None if none match the grammar and the installed Lark."""
     from lark import Lark
 
-    kept = _shipped(grammar) or _kept(grammar)
-    if kept is None:
+    cached = _shipped(grammar) or _cached(grammar)
+    if cached is None:
         return None
-    data, memo = kept["data"], {int(key): value for key, value in kept["memo"].items()}
-    table = data["parser"]["parser"]  # JSON has texts for keys; the tokens of a state are looked up as such
+    data, memo = cached["data"], {int(key): value for key, value in cached["memo"].items()}
+    table = data["parser"]["parser"]  # JSON turned the numbers of states into texts
     table["states"] = {int(key): value for key, value in table["states"].items()}
     parser: Lark = Lark._load_from_dict(data, memo, postlex=layout)  # type: ignore[no-untyped-call]
     return parser
 
 
-def keep_tables(grammar: str, parser: Lark) -> None:
-    """Keeps the tables of a parser that had to work them out."""
-    found = store()
-    if found is not None:
-        found.put(_key(grammar), tables_of(grammar, parser).encode())
+def cache_tables(grammar: str, parser: Lark) -> None:
+    """Put the tables of a parser into the cache."""
+    cache = store()
+    if cache is not None:
+        cache.put(_key(grammar), tables_of(grammar, parser).encode())
 
 
 def _shipped(grammar: str) -> dict[str, Value] | None:
@@ -49,17 +49,17 @@ def _shipped(grammar: str) -> dict[str, Value] | None:
         text = files("interpreter.language").joinpath(FILE).read_text(encoding="utf-8")
     except OSError:
         return None
-    return _fitting(text, grammar)
+    return _matching(text, grammar)
 
 
-def _kept(grammar: str) -> dict[str, Value] | None:
-    found = store()
-    data = found.get(_key(grammar)) if found else None
-    return _fitting(data.decode(), grammar) if data else None
+def _cached(grammar: str) -> dict[str, Value] | None:
+    cache = store()
+    data = cache.get(_key(grammar)) if cache else None
+    return _matching(data.decode(), grammar) if data else None
 
 
-def _fitting(text: str, grammar: str) -> dict[str, Value] | None:
-    """Tables, if they are those of this grammar and of the Lark that is installed."""
+def _matching(text: str, grammar: str) -> dict[str, Value] | None:
+    """Return the tables in a text, or None if they do not match the grammar and the installed Lark."""
     try:
         tables = json.loads(text)
     except ValueError:
@@ -72,7 +72,7 @@ def _key(grammar: str) -> bytes:
 
 
 def tables_of(grammar: str, parser: Lark) -> str:
-    """Return the tables of a parser to store."""
+    """Return the tables of a parser as JSON."""
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 

@@ -1,4 +1,4 @@
-"""From a YAML value to a parsed text: the excerpt, its tree, and what is wrong with it."""
+"""Parsing of rule text in YAML values. Syntax errors are reported, and the result is then None."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Tree = TypeVar("Tree")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a text, with the places of the whole."""
+    """Part of a text; positions are those of the whole text."""
 
     text: str
     whole: Text
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A text that stands in no file, as somebody types it: places in it are those of a file of its own."""
+    """Text that is typed interactively. Its positions refer to a source file of its own."""
 
     file: SourceFile
 
@@ -49,42 +49,42 @@ class Typed:
 def parsed(
     value: Value | None, parse: Callable[[Excerpt], tuple[Tree | None, list[Diagnostic]]], report: Report
 ) -> Tree | None:
-    """The tree of a scalar's text; nothing where it is missing or wrong."""
+    """Parse the text of a scalar. Return None if it is missing or invalid."""
     if not isinstance(value, Scalar):
         return None
     text = excerpt(value)
     if isinstance(text, Diagnostic):
         report(text)
         return None
-    tree, found = parse(text)
-    for diagnostic in found:
+    tree, diagnostics = parse(text)
+    for diagnostic in diagnostics:
         report(diagnostic)
     return tree
 
 
 def type_of(value: Value | None, report: Report) -> nodes.Type | None:
-    """The type that a text is; nothing where it cannot be read, which is reported."""
+    """Parse a type."""
     return cast("nodes.Type | None", parsed(value, parse_type, report))
 
 
 def expression_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """The tree of an expression."""
+    """Parse an expression."""
     return cast("nodes.Expr | None", parsed(value, parse_expression, report))
 
 
 def condition_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """The tree of a condition."""
+    """Parse a condition."""
     return cast("nodes.Expr | None", parsed(value, parse_condition, report))
 
 
 def printed(value: Value | None, report: Report) -> PrintedTable | None:
-    """A table as printed; nothing where it is missing or has no header."""
+    """Parse a printed table. Return None if it is missing or has no header."""
     table = parsed(value, read_printed, report)
     return table if table is not None and table.header else None
 
 
 def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
-    """A template as texts and expressions in turn."""
+    """Parse a template into literal texts and expressions."""
     text = excerpt(value)
     if isinstance(text, Diagnostic):
         report(text)
@@ -100,19 +100,19 @@ def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
         inside, closing, behind = after.partition("}")
         start = offset + len(before) + 1
         if not closing:
-            report(Diagnostic("E205", "a `{` without its `}`", text.span(start - 1, start)))
+            report(Diagnostic("E205", "`{` without `}`", text.span(start - 1, start)))
             break
         number, *forms = inside.split("|")
-        tree, found = parse_expression(Part(number, text, start))
-        for diagnostic in found:
+        tree, diagnostics = parse_expression(Part(number, text, start))
+        for diagnostic in diagnostics:
             report(diagnostic)
         if tree is not None:
             parts.append(tree)
         if tree is not None and forms:
             if len(forms) != 2:
-                helped = "`{number|one|many}`: the number, and the word for one and for several"
+                help = "`{number|one|many}`: the number, and the word for one and for several"
                 span = text.span(start, start + len(inside))
-                report(Diagnostic("E205", f"got {len(forms)} words behind a number, want two", span, help=helped))
+                report(Diagnostic("E205", f"got {len(forms)} words behind a number, want two", span, help=help))
             else:
                 parts.append(_plural(tree, *forms))
         offset = start + len(inside) + 1
@@ -120,10 +120,10 @@ def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
     return parts
 
 
-def _plural(number: nodes.Expr, one: str, many: str) -> nodes.Expr:
-    """The word behind a number: one form for 1, the other for all others."""
+def _plural(number: nodes.Expr, singular: str, plural: str) -> nodes.Expr:
+    """Build the word behind a number: singular for 1, otherwise plural."""
     span = number.span
-    forms = [nodes.TextLiteral(f" {form.strip()}", span=span) for form in (one, many)]
+    forms = [nodes.TextLiteral(f" {form.strip()}", span=span) for form in (singular, plural)]
     return nodes.Conditional(
         forms[0], nodes.Compare("==", number, nodes.IntLiteral(1, span=span), span=span), forms[1], span=span
     )

@@ -1,4 +1,4 @@
-"""Lark's tree to nodes: one entry for each rule of the grammar, with the same name."""
+"""Builder of syntax trees from Lark's trees, with a method for each rule of the grammar, of the same name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERIODS: dict[Literal["end", "start"], tuple[str, ...]] = {
 
 
 def _node(kind: Callable[..., nodes.Node], *first: object) -> Callable[..., nodes.Node]:
-    """A rule of the grammar whose children are, in order, the fields of a node after ``first``."""
+    """Return a builder method for a rule whose children are the fields of a node, in order, after ``first``."""
 
     def build(builder: Builder, span: Span, *children: nodes.Node | None) -> nodes.Node:
         return kind(*first, *children, span=span)
@@ -36,13 +36,13 @@ def _node(kind: Callable[..., nodes.Node], *first: object) -> Callable[..., node
 
 
 class Builder:
-    """Builds the nodes of one text. Each method gets the place of what it builds and the children of the rule."""
+    """Builds the nodes of one text. Each method takes the span of the node and the children of the rule."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
 
     def build(self, tree: Tree[Token]) -> object:
-        """The node of a tree, or the part of a node."""
+        """Build a node, or a part of a node, from a tree."""
         children = [self.build(child) if isinstance(child, Tree) else child for child in tree.children]
         meta = tree.meta
         span = self._text.span(0, 1) if meta.empty else self._text.span(meta.start_pos, meta.end_pos)
@@ -52,7 +52,7 @@ class Builder:
         return self._text.span(token.start_pos or 0, token.end_pos or 1)
 
     def _new(self, token: Token) -> str:
-        """The name of a new local."""
+        """Return the name of a new local. Raise ``ReservedError`` for a reserved word."""
         if token in RESERVED_WORDS:
             raise ReservedError(str(token), self._token(token))
         return str(token)
@@ -71,7 +71,7 @@ class Builder:
             and len(body.statements) == 1
             and isinstance(body.statements[0], nodes.Perform)
         ):
-            body = body.statements[0].call  # a call alone in a function's block is its value
+            body = body.statements[0].call  # a block with only a call is an expression
         return nodes.Function(header, body, span=span)
 
     headed_procedure = _node(nodes.Procedure)
@@ -288,8 +288,8 @@ class Builder:
     def _keep(self, span: Span, edge: Literal["end", "start"], period: Token, body: nodes.Block) -> nodes.Keep:
         periods = PERIODS[edge]
         if str(period) not in periods:
-            wanted = ", ".join(f"`{word}`" for word in periods[:-1]) + f" or `{periods[-1]}`"
-            raise MisplacedError(f"got `{period}`, want {wanted}", self._token(period))
+            expected = ", ".join(f"`{word}`" for word in periods[:-1]) + f" or `{periods[-1]}`"
+            raise MisplacedError(f"got `{period}`, want {expected}", self._token(period))
         return nodes.Keep(edge, str(period), body, span=span)
 
     # --- policies
@@ -418,7 +418,7 @@ class Builder:
     def _known_aggregate(self, name: Token) -> None:
         if str(name) not in AGGREGATES:
             known = ", ".join(f"`{word}`" for word in sorted(AGGREGATES))
-            raise MisplacedError(f"`{name}` does not look through a list; {known} do", self._token(name))
+            raise MisplacedError(f"`{name}` does not loop over a list; {known} do", self._token(name))
 
     def _binding(self, expr: nodes.Expr) -> tuple[str, nodes.Expr]:
         match expr:
@@ -433,7 +433,7 @@ class Builder:
     arguments = _all
 
     def named(self, span: Span, *children: Token | nodes.Expr) -> tuple[tuple[str, ...], tuple[nodes.Expr, ...]]:
-        """Names and values, which alternate."""
+        """Split alternating names and values."""
         return tuple(map(str, children[::2])), cast("tuple[nodes.Expr, ...]", children[1::2])
 
     def by(self, span: Span, *children: nodes.Expr | Literal[True] | None) -> Keys:

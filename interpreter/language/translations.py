@@ -1,4 +1,4 @@
-"""Names under which a ruleset may say something, and those of them that a language still lacks."""
+"""Keys of translatable texts, and the keys that a language lacks."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
     "yes": [],
     "no": [],
 }
-"""What the program says by itself, and a ruleset may say otherwise."""
+"""Texts of the program that a ruleset can override, with their variables."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def asked(model: Model) -> Iterator[core.Ask]:
-    """Every decision of a ruleset, wherever it is asked for: in procedures, not in functions."""
+    """Yield all decisions of a ruleset. Only procedures ask."""
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
         if layer.form == "does":
@@ -50,38 +50,39 @@ def asked(model: Model) -> Iterator[core.Ask]:
 def sayable(
     model: Model, boards: Mapping[str, Iterable[str]], panels: Mapping[str, Iterable[str]]
 ) -> dict[str, list[tuple[str, Type]]]:
-    """Each name with the values that its braces may hold. ``boards`` and ``panels`` are the columns of each."""
-    found = dict(model.alternatives)
-    found |= {event.name: list(event.fields.items()) for event in model.events.values()}
-    found |= {name: [] for name in (*model.phases, "round", "game")}
-    found |= _OWN_WORDS
-    found |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
-    found[f"title.{model.id}"] = []
+    """Return the keys of texts, each with the variables that its template can use. ``boards`` and ``panels`` map names
+    to columns."""
+    keys = dict(model.alternatives)
+    keys |= {event.name: list(event.fields.items()) for event in model.events.values()}
+    keys |= {name: [] for name in (*model.phases, "round", "game")}
+    keys |= _OWN_WORDS
+    keys |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
+    keys[f"title.{model.id}"] = []
     members = {kind.name: kind.members for kind in model.kinds.values()}
     for group, names in {**members, "role": tuple(model.roles), "phase": model.phases}.items():
-        found |= {f"{group}.{name}": [] for name in names}
+        keys |= {f"{group}.{name}": [] for name in names}
     for ask in asked(model):
-        found[f"decision.{ask.name}"] = []
-        found |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
-        found[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
+        keys[f"decision.{ask.name}"] = []
+        keys |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
+        keys[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
     for board, columns in boards.items():
-        found[f"boards.{board}"] = []
-        found |= {f"boards.{board}.{column}": [] for column in columns}
+        keys[f"boards.{board}"] = []
+        keys |= {f"boards.{board}.{column}": [] for column in columns}
     for panel, columns in panels.items():
-        found[f"table.{panel}"] = []
-        found |= {f"table.{panel}.{column}": [] for column in columns}
-    found |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
-    return found
+        keys[f"table.{panel}"] = []
+        keys |= {f"table.{panel}.{column}": [] for column in columns}
+    keys |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
+    return keys
 
 
 def sayable_in(model: Model) -> dict[str, list[tuple[str, Type]]]:
-    """The same of a ruleset that is checked."""
+    """Return the keys of texts of a checked ruleset, as :func:`sayable` does."""
     boards = {board.name: [name for name, _ in board.columns] for board in model.boards}
     return sayable(model, boards, {panel.name: [name for name, _ in panel.columns] for panel in model.panels})
 
 
 def unsaid(model: Model, language: str) -> list[str]:
-    """The names that a game shows in words of English, or of no language, where another is wanted."""
+    """Return the keys of shown texts that have no translation in a language."""
     shown = set(_shown(model))
     return [name for name in sayable_in(model) if name in shown and language not in _texts(model, name)]
 
@@ -92,13 +93,13 @@ def _texts(model: Model, name: str) -> Iterable[str]:
 
 
 def _shown(model: Model) -> Iterator[str]:
-    """The names of what a game can show. Nothing is shown of what is told by an empty text."""
+    """Yield the keys of texts that a game can show. An empty text hides a key."""
     yield from ("seat", "none", "nothing", "empty", "yes", "no", f"title.{model.id}")
     yield from (f"result.{name}" for name in model.key_names)
     for name in model.alternatives:
         if model.says.get(name) is None or any(phrase.parts for phrase in model.says[name].values()):
             yield name
-    yield from (name for name, event in model.events.items() if any(each.parts for each in event.says.values()))
+    yield from (name for name, event in model.events.items() if any(phrase.parts for phrase in event.says.values()))
     yield from (name for name in model.says if "." not in name)
     for ask in asked(model):
         yield f"decision.{ask.name}"
@@ -128,7 +129,7 @@ def _shown(model: Model) -> Iterator[str]:
 
 
 def _types(model: Model) -> Iterator[Type]:
-    """The types of all values that are shown, with those that they are made of."""
+    """Yield the types of all shown values, and the types that they are made of."""
     phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(b.says for b in model.boards)]
     parts = [
         part for texts in phrases for phrase in texts.values() for part in phrase.parts if not isinstance(part, str)

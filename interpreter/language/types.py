@@ -1,7 +1,7 @@
-"""The types of the rule language: a class for each form of type, and their union :data:`Type`.
+"""Types of the rule language: a class for each form of type, and their union :data:`Type`.
 
-Holders (zone, piles, pool, track, stock) are places where things lie; read as a value, a zone is a list, a pool or
-track a bag (or a number), a stock a number.
+Holders (zone, piles, pool, track, stock) are containers. Read as a value, a zone is a list, a pool or track is a bag
+(or a number), a stock is a number.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class AnyType:
-    """The base of all types. ``optional``: a value of the type may also be none."""
+    """Base of all types. A value of an ``optional`` type may also be none."""
 
     word: ClassVar[str]
-    """The form of the type, as authors write it."""
+    """Word for the type in rule text."""
     optional: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
@@ -83,16 +83,16 @@ class AnyType:
 
     @property
     def sure(self) -> Self:
-        """The type without none."""
+        """This type, not optional."""
         return replace(self, optional=False) if self.optional else self
 
     @property
     def maybe(self) -> Self:
-        """The type or none."""
+        """This type, optional."""
         return self if self.optional else replace(self, optional=True)
 
 
-# --- values of one word ----------------------------------------------------------------------------------------------
+# --- scalars ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class BoolType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class TextType(AnyType):
-    """A text, as cards and nodes bear."""
+    """A text, as in attributes of cards and nodes."""
 
     word = "text"
 
@@ -146,7 +146,7 @@ class PlaceType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class NamedType(AnyType):
-    """The base of types that bear a name."""
+    """Base of types with a name."""
 
     name: str
 
@@ -156,7 +156,7 @@ class NamedType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class KindType(NamedType):
-    """A member of the kind with that name."""
+    """A member of the named kind."""
 
     word = "kind"
 
@@ -177,17 +177,17 @@ class PieceType(NamedType):
     name: str = ""
 
 
-# --- values made of others -------------------------------------------------------------------------------------------
+# --- composites ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CompositeType(AnyType):
-    """The base of types whose values are made of others: tuples."""
+    """Base of types whose values are tuples of other values."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordType(CompositeType):
-    """The record with that name."""
+    """The named record."""
 
     word = "record"
     name: str
@@ -206,7 +206,7 @@ class PileType(CompositeType):
 
 @dataclass(frozen=True, slots=True)
 class BagType(CompositeType):
-    """A number of tokens of each member of the kind with that name."""
+    """A number of tokens for each member of the named kind."""
 
     word = "bag"
     name: str
@@ -217,7 +217,7 @@ class BagType(CompositeType):
 
 @dataclass(frozen=True, slots=True)
 class MadeType(CompositeType):
-    """The base of types that are made from another one."""
+    """Base of types with a type argument."""
 
     of: Type
 
@@ -234,7 +234,7 @@ class RoomType(MadeType):
 
 @dataclass(frozen=True, slots=True)
 class CollectionType(MadeType):
-    """The base of :class:`ListType` and :class:`SetType`."""
+    """Base of :class:`ListType` and :class:`SetType`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class SetType(CollectionType):
 
 @dataclass(frozen=True, slots=True)
 class HolderType(AnyType):
-    """The base of types of places where things lie; ``name`` is the kind of these things."""
+    """Base of container types. ``name`` is the kind of the contents."""
 
     name: str
 
@@ -266,14 +266,14 @@ class HolderType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class CardHolderType(HolderType):
-    """The base of :class:`ZoneType` and :class:`PilesType`; without a name, for any cards."""
+    """Base of :class:`ZoneType` and :class:`PilesType`; without a name, for any cards."""
 
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneType(CardHolderType):
-    """Cards, in an order."""
+    """Cards, ordered."""
 
     word = "zone"
 
@@ -287,7 +287,7 @@ class PilesType(CardHolderType):
 
 @dataclass(frozen=True, slots=True)
 class TokenHolderType(HolderType):
-    """The base of :class:`PoolType` and :class:`TrackType`."""
+    """Base of :class:`PoolType` and :class:`TrackType`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ class StockType(HolderType):
     word = "stock"
 
 
-# --- no values -------------------------------------------------------------------------------------------------------
+# --- types without values --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ class NothingType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class NeverType(AnyType):
-    """The type of a mistake: it fits everywhere, so that one mistake gives one message."""
+    """Type of an expression with an error. It is accepted everywhere, so that one error gives one message."""
 
     word = "never"
 
@@ -352,11 +352,11 @@ NONE = NoneType()
 NOTHING = NothingType()
 NEVER = NeverType()
 OWNERS: dict[str, Type] = {"seat": SEAT, "card": CardType(), "node": NODE, "link": LINK, "place": PLACE}
-"""Owners of cells, by their words in declarations."""
+"""Types of owners of cells, by their words in declarations."""
 
 
 def read_type(holder: Type, *, unit: bool) -> Type:
-    """The type of what a holder holds; ``unit`` where its token has no kinds of its own."""
+    """Return the type of a holder read as a value. ``unit``: its token has no kinds."""
     match holder:
         case ZoneType(name=name):
             return ListType(CardType(name))
@@ -371,12 +371,12 @@ def read_type(holder: Type, *, unit: bool) -> Type:
 
 
 def name_of(type_: Type) -> str:
-    """The kind, record or piece that a type names; an empty text where it names none."""
+    """Return the kind, record or piece that a type names, or an empty text."""
     return type_.name if isinstance(type_, NamedType | RecordType | PileType | BagType | HolderType) else ""
 
 
 def item_type(type_: Type) -> Type | None:
-    """The type of the items of a list, a set, a pile or a holder of cards; nothing where there are no items."""
+    """Return the item type of a list, set, pile or holder of cards, or None for other types."""
     match type_:
         case ListType(of=of) | SetType(of=of):
             return of
@@ -388,27 +388,27 @@ def item_type(type_: Type) -> Type | None:
             return None
 
 
-def accepts(wanted: Type, got: Type) -> bool:
-    """Return whether a value of type ``got`` may stand where ``wanted`` is wanted."""
+def accepts(expected: Type, got: Type) -> bool:
+    """Return whether a value of type ``got`` is allowed where ``expected`` is expected."""
     if isinstance(got, NeverType):
         return True
     if isinstance(got, NoneType):
-        return wanted.optional
-    if got.optional and not wanted.optional:
+        return expected.optional
+    if got.optional and not expected.optional:
         return False
-    match wanted, got:
+    match expected, got:
         case (SetType(), ListType()):
             return False
         case (CollectionType(of=inner), CollectionType(of=other)) | (RoomType(of=inner), RoomType(of=other)):
             return accepts(inner, other)
         case (CardType(name="") | PieceType(name="") | PileType(name="") | CardHolderType(name=""), _):
-            return type(wanted) is type(got)
+            return type(expected) is type(got)
         case _:
-            return wanted.sure == got.sure
+            return expected.sure == got.sure
 
 
 def join(a: Type, b: Type) -> Type | None:
-    """The narrowest type that takes values of both, or nothing where there is none."""
+    """Return the narrowest type that accepts values of both types, or None."""
     if isinstance(a, NeverType):
         return b
     if isinstance(b, NeverType):
@@ -417,8 +417,8 @@ def join(a: Type, b: Type) -> Type | None:
         return b.maybe
     if isinstance(b, NoneType):
         return a.maybe
-    found = _joined(a.sure, b.sure)
-    return found.maybe if found is not None and (a.optional or b.optional) else found
+    joined = _joined(a.sure, b.sure)
+    return joined.maybe if joined is not None and (a.optional or b.optional) else joined
 
 
 def _joined(left: Type, right: Type) -> Type | None:
@@ -445,7 +445,7 @@ def has_cards(type_: Type, records: Records) -> bool:
     """Return whether a value of the type can hold cards."""
     match type_:
         case RecordType(name=name):
-            return any(has_cards(each, records) for each in records[name].values())
+            return any(has_cards(field_type, records) for field_type in records[name].values())
         case ListType(of=of) | SetType(of=of):
             return has_cards(of, records)
         case _:
@@ -453,7 +453,7 @@ def has_cards(type_: Type, records: Records) -> bool:
 
 
 def renamed(value: Value, type_: Type, records: Records, swapped: Mapping[int, int]) -> Value:
-    """A value that names other cards in place of some."""
+    """Return a value with cards replaced as ``swapped`` maps them."""
     if value is None:
         return None
     match type_:
@@ -466,13 +466,15 @@ def renamed(value: Value, type_: Type, records: Records, swapped: Mapping[int, i
             return tuple(sorted(items) if isinstance(type_, SetType) else items)
         case RecordType(name=name):
             types = records[name].values()
-            return tuple(renamed(item, each, records, swapped) for item, each in zip(value, types, strict=True))
+            return tuple(
+                renamed(item, field_type, records, swapped) for item, field_type in zip(value, types, strict=True)
+            )
         case _:
             return value
 
 
 def cards_in(value: Value, type_: Type, records: Records) -> Iterator[int]:
-    """The cards that a value holds."""
+    """Yield the cards in a value."""
     if value is None:
         return
     match type_:
@@ -484,5 +486,5 @@ def cards_in(value: Value, type_: Type, records: Records) -> Iterator[int]:
             for item in value:
                 yield from cards_in(item, of, records)
         case RecordType(name=name):
-            for item, each in zip(value, records[name].values(), strict=True):
-                yield from cards_in(item, each, records)
+            for item, field_type in zip(value, records[name].values(), strict=True):
+                yield from cards_in(item, field_type, records)

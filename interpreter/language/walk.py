@@ -1,4 +1,4 @@
-"""Walking trees: every node below one, in written order."""
+"""Tree traversal: all nodes of a tree, in source order."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ T = TypeVar("T")
 
 
 def descendants(tree: object) -> Iterator[DataclassInstance]:
-    """The node itself and all nodes below it, of any tree made of dataclasses and tuples."""
-    waiting: list[object] = [tree]
-    while waiting:
-        node = waiting.pop()
+    """Yield the node itself and all nodes below it, of any tree made of dataclasses and tuples."""
+    stack: list[object] = [tree]
+    while stack:
+        node = stack.pop()
         if isinstance(node, tuple):
-            waiting.extend(node[::-1])
+            stack.extend(node[::-1])
             continue
         kind = type(node)
         children = _known[kind] if kind in _known else _children(kind)
         if children is not None:
             yield cast("DataclassInstance", node)
-            waiting.extend(children(node))
+            stack.extend(children(node))
 
 
 _PRINTED = (
@@ -41,33 +41,33 @@ _PRINTED = (
 
 
 def is_printed(tree: Core) -> bool:
-    """Whether the value of an expression depends on its locals and on what is printed alone, and not on a game."""
+    """Return whether an expression depends only on its locals and on printed data, not on the state of a game."""
     return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 
 def size(tree: object) -> int:
     """Return the number of nodes in a tree, faster than counting :func:`descendants`."""
     count = 0
-    waiting: list[object] = [tree]
-    while waiting:
-        node = waiting.pop()
+    stack: list[object] = [tree]
+    while stack:
+        node = stack.pop()
         if isinstance(node, tuple):
-            waiting.extend(node)
+            stack.extend(node)
             continue
         children = _children(type(node))
         if children is not None:
             count += 1
-            waiting.extend(children(node))
+            stack.extend(children(node))
     return count
 
 
 def rewritten(tree: T, change: Callable[[object], object]) -> T:
-    """A tree in which every node is what ``change`` makes of it, from below."""
+    """Return a tree with ``change`` applied to every node, bottom up."""
     if isinstance(tree, tuple):
         return cast(T, tuple(rewritten(item, change) for item in tree))
     if not isinstance(tree, Core | Node) or not is_dataclass(tree):
         return tree
-    below: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for field in fields(tree):
         old = getattr(tree, field.name)
         if (
@@ -75,17 +75,17 @@ def rewritten(tree: T, change: Callable[[object], object]) -> T:
             and (new := rewritten(old, change)) is not old
             and new != old
         ):
-            below[field.name] = new
-    return cast(T, change(with_fields(tree, below)))
+            changes[field.name] = new
+    return cast(T, change(with_fields(tree, changes)))
 
 
 _APART = ("span", "type"), ("span", "name_span")
-"""Fields that are no nodes: places, and the types of checked trees."""
+"""Fields that hold no nodes: positions, and the types of checked trees."""
 _known: dict[type, Callable[[object], tuple[object, ...]] | None] = {}
 
 
 def _children(of: type) -> Callable[[object], tuple[object, ...]] | None:
-    """Return a function that gets the child nodes of a kind of node, last to first."""
+    """Return a function that returns the children of a node of this class, last to first. None: not a node."""
     if of not in _known:
         places = ("span", "name_span", "kind_span", "type")
         names = [f.name for f in reversed(fields(of)) if f.name not in places] if is_dataclass(of) else None

@@ -1,1 +1,1 @@
-"""From a file's text to declarations, each value with its place."""
+"""Reading of files: from text to declarations, with the position of each value."""

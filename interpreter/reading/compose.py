@@ -1,7 +1,7 @@
-"""Files to one composition: which files take part, in which order, and every declaration with its layers.
+"""Composition of files: selects and orders the files of a ruleset and collects the layers of every declaration.
 
-What comes in is the name of a ruleset with overlays asked for or refused. What goes out says, for each section and
-name, the entries of all files in the order of their layers. What the entries mean is left to the checker.
+The input is a ruleset with requested or excluded overlays. The output has, for each section and name, the entries of
+all files in the order of their layers. The meaning of entries is left to the checker.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ NAMED_SECTIONS = (
 """Sections that map names to declarations."""
 
 SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "links", "refuses")
-"""Sections that are one declaration."""
+"""Sections that are a single declaration."""
 
 LAYERED = ("rules", "tables", "triggers", "standing")
-"""Sections of which two overlays that cover one name need an order between them."""
+"""Sections in which two overlays that override the same name need a defined order."""
 
 VERBS = ("replaces", "wraps", "amends", "removes")
-"""How a later file covers a declaration: instead of it, around it, parts of it, or not at all."""
+"""Verbs with which a later file overrides a declaration: replace it, wrap it, change parts of it, or remove it."""
 
 
 ALLOW_UNDEFINED = "+undefined"
@@ -87,7 +87,7 @@ _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file's declaration of a name. ``guards`` are the conditions of the parts that it stands in."""
+    """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
 
     name: str
     file: str
@@ -127,40 +127,40 @@ class Composition:
     sections: dict[str, dict[str, list[Entry]]] = field(repr=False)
     about: str = ""
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-    """By the name of a file, rules that it calls by a name that an unrelated file has too, and what they are here."""
+    """By file, its local rules whose name an unrelated file uses too, with their unique names."""
 
     def layers(self, section: str, name: str) -> list[Entry]:
         return self.sections.get(section, {}).get(name, [])
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Return the provenance notes of values that are not as published, by file."""
-        found = {f"{each.kind} {each.id}": word(each.root.get("provenance")) for each in self.documents}
-        return {file: text for file, text in found.items() if text}
+        """Return the notes on the origin of unpublished values, by file."""
+        notes = {f"{file.kind} {file.id}": word(file.root.get("provenance")) for file in self.documents}
+        return {file: text for file, text in notes.items() if text}
 
     def single(self, section: str) -> Entry | None:
-        """The uppermost declaration of a section that is one declaration."""
+        """Return the uppermost layer of a section that is a single declaration."""
         layers = self.layers(section, section)
         return layers[-1] if layers else None
 
 
 def word(value: Value | None, default: str = "") -> str:
-    """The text of a scalar."""
+    """Return the text of a scalar, or the default for any other value."""
     return value.text if isinstance(value, Scalar) else default
 
 
 def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
-    """The phases of a round by their names, each with its condition where it has one."""
-    found: list[tuple[Scalar, Value | None]] = []
+    """Return the names of the phases of a round, each with its condition or None."""
+    phases: list[tuple[Scalar, Value | None]] = []
     for item in value.items if isinstance(value, Sequence) else (value,):
         name, when = (item.get("phase"), item.get("when")) if isinstance(item, Mapping) else (item, None)
         if isinstance(name, Scalar):
-            found.append((name, when))
-    return found
+            phases.append((name, when))
+    return phases
 
 
 def words(value: Value | None) -> list[Scalar]:
-    """The scalars of a list, or of one alone."""
+    """Return the scalars of a list, or a single scalar as a list."""
     if isinstance(value, Scalar):
         return [value]
     if isinstance(value, Sequence):
@@ -169,7 +169,7 @@ def words(value: Value | None) -> list[Scalar]:
 
 
 def cites_below(value: Value) -> Iterator[Scalar]:
-    """All statements that a declaration names, those of its cases with them."""
+    """Yield all statement ids that a declaration cites, at any depth."""
     if isinstance(value, Mapping):
         for entry in value.entries:
             yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
@@ -179,10 +179,10 @@ def cites_below(value: Value) -> Iterator[Scalar]:
 
 
 def amended(layers: list[Entry]) -> Entry:
-    """A declaration with what later files change of it, at the place of the last one.
+    """Merge the amendments of a declaration. The result has the position of the last layer.
 
-    Keys stand over keys. Where both are names with values, they do so name by name, and `nothing` takes a name out.
-    `adds` adds to the items of `is`, and of a trigger each phase has the uppermost text that speaks of it.
+    Later keys override earlier ones. Mappings are merged name by name, and the value `nothing` removes a name. `adds`
+    appends to the items of `is`. For each phase, a trigger has the uppermost text that covers the phase.
     """
     first = last = layers[-1]
     keys: dict[str, YamlEntry] = {}
@@ -202,7 +202,7 @@ def amended(layers: list[Entry]) -> Entry:
 def _amend(keys: dict[str, YamlEntry], entry: YamlEntry) -> None:
     name, value = entry.key.text, entry.value
     below = keys[name].value if name in keys else None
-    if name in ("does", "otherwise"):  # a text for all phases, or for all others
+    if name in ("does", "otherwise"):  # a text for all phases, or for all remaining ones
         for covered in ("cases", "otherwise") if name == "does" else ("does",):
             keys.pop(covered, None)
     elif name == "adds" and "is" in keys and isinstance(value, Sequence):
@@ -213,46 +213,46 @@ def _amend(keys: dict[str, YamlEntry], entry: YamlEntry) -> None:
     elif name == "cases" and isinstance(below, Sequence) and isinstance(value, Sequence):
         value = replace(value, items=(*_other_cases(below, value), *value.items))
     elif isinstance(below, Mapping) and isinstance(value, Mapping):
-        named = {each.key.text: each for each in (*below.entries, *value.entries)}
-        value = replace(value, entries=tuple(each for each in named.values() if word(each.value) != "nothing"))
+        named = {item.key.text: item for item in (*below.entries, *value.entries)}
+        value = replace(value, entries=tuple(item for item in named.values() if word(item.value) != "nothing"))
     if name != "amends":
         keys[name] = replace(entry, value=value)
 
 
 def _other_cases(below: Sequence, above: Sequence) -> Iterator[Value]:
-    """Cases of a trigger without the phases that others speak of."""
-    taken = {phase.text for case in above.items if isinstance(case, Mapping) for phase in words(case.get("in"))}
+    """Yield the lower cases of a trigger, without the phases of the upper ones."""
+    covered = {phase.text for case in above.items if isinstance(case, Mapping) for phase in words(case.get("in"))}
     for case in below.items:
         phases = words(case.get("in")) if isinstance(case, Mapping) else []
-        left = tuple(phase for phase in phases if phase.text not in taken)
-        if isinstance(case, Mapping) and left:
+        remaining = tuple(phase for phase in phases if phase.text not in covered)
+        if isinstance(case, Mapping) and remaining:
             entries = (
-                replace(entry, value=Sequence(left, entry.value.span)) if entry.key.text == "in" else entry
+                replace(entry, value=Sequence(remaining, entry.value.span)) if entry.key.text == "in" else entry
                 for entry in case.entries
             )
             yield replace(case, entries=tuple(entries))
 
 
 def player_range(value: Value | None) -> PlayerRange | None:
-    """``3``, ``3..6`` or a map with ``range``, ``otherwise``, ``with`` and ``because``."""
+    """Read ``3``, ``3..6`` or a mapping with ``range``, ``otherwise``, ``with`` and ``because``."""
     if isinstance(value, Mapping):
-        found, taken = player_range(value.get("range")), value.get("with")
-        entries = taken.entries if isinstance(taken, Mapping) else ()
+        numbers, needed = player_range(value.get("range")), value.get("with")
+        entries = needed.entries if isinstance(needed, Mapping) else ()
         overlays = tuple((int(entry.key.text), word(entry.value)) for entry in entries)
         texts = word(value.get("otherwise")), word(value.get("because"))
-        return PlayerRange(found.low, found.high, texts[0], overlays, texts[1]) if found else None
-    found_text = _RANGE.fullmatch(word(value))
-    return PlayerRange(int(found_text[1]), int(found_text[2] or found_text[1])) if found_text else None
+        return PlayerRange(numbers.low, numbers.high, texts[0], overlays, texts[1]) if numbers else None
+    match = _RANGE.fullmatch(word(value))
+    return PlayerRange(int(match[1]), int(match[2] or match[1])) if match else None
 
 
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
-    """The files that a ruleset names, with the overlays asked for (with a minus: without them), as layers.
+    """Compose the files of a ruleset with the extra overlays; a name with a minus excludes an overlay.
 
-    :data:`ALLOW_UNDEFINED` among them lets stand beside each other what no rulebook speaks of together.
-    An overlay may be named by the second word of its id alone, where the ruleset's own family or just one has it.
+    :data:`ALLOW_UNDEFINED` in ``extra`` allows combinations that no rulebook covers. The second part of an overlay's id
+    is enough if the ruleset's family, or only one family, has such an overlay.
 
-    Nothing is returned where a file is missing, its form is wrong or it is for other files: there is then nothing to
-    check further.
+    The composition is None if a file is missing, does not match its schema or is for other files: further checks are
+    then pointless.
     """
     collector = _Collector(shelf)
     collector.take(ruleset)
@@ -263,19 +263,19 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     edition = collector.chain(root.get("edition"))
     chosen_map = collector.named("map", root.get("map"))
     deck = collector.named("deck", root.get("deck"))
-    own, asked = words(root.get("overlays")), list(extra)
-    extra = [name for name in asked if name != ALLOW_UNDEFINED]
-    refused = {_full_id(name[1:], root, shelf) for name in extra if name[:1] == "-"}
-    overlays = [collector.named("overlay", name) for name in own if name.text not in refused]
+    own, requested = words(root.get("overlays")), list(extra)
+    extra = [name for name in requested if name != ALLOW_UNDEFINED]
+    excluded = {_full_id(name[1:], root, shelf) for name in extra if name[:1] == "-"}
+    overlays = [collector.named("overlay", name) for name in own if name.text not in excluded]
     overlays.extend(collector.overlay_by_id(_full_id(name, root, shelf)) for name in extra if name[:1] != "-")
-    collector.refuse(refused - {name.text for name in own}, ruleset, edition)
+    collector.report_excluded(excluded - {name.text for name in own}, ruleset, edition)
     if collector.failed:
         return None, collector.diagnostics
     stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
     on_top = {overlay.id: overlay for overlay in overlays if overlay}
     if misfits := list(_check_fit(on_top.values(), stack, root)):
         return None, [*collector.diagnostics, *misfits]
-    if ALLOW_UNDEFINED not in asked:
+    if ALLOW_UNDEFINED not in requested:
         collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
     stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
     collector.diagnostics.extend(_check_family(family, edition))
@@ -300,7 +300,7 @@ def _full_id(name: str, ruleset: Mapping, shelf: Shelf) -> str:
 
 
 class _Collector:
-    """Reads the files of a ruleset, each once, and keeps what is wrong with them."""
+    """Reads the files of a ruleset, each once, and collects their diagnostics."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
@@ -315,7 +315,7 @@ class _Collector:
 
     def named(self, kind: str, name: Value | None) -> Document | None:
         if not isinstance(name, Scalar) or (self.failed and place_of(kind, name.text) is None):
-            return None  # nothing is named, or what is no id is told already
+            return None  # no name, or an invalid id that is already reported
         document, found = self.shelf.read(kind, name.text, name.span)
         self.diagnostics.extend(found)
         if document is None:
@@ -325,7 +325,7 @@ class _Collector:
         return document
 
     def words(self, family: Document | None) -> Iterator[Document]:
-        """Return the translations of the family."""
+        """Yield the translations of the family."""
         for id in self.shelf.ids("words"):
             if family is not None and id.partition("/")[0] == family.id:
                 document, found = self.shelf.read("words", id, None)
@@ -343,23 +343,23 @@ class _Collector:
         self.take(document)
         return document
 
-    def refuse(self, overlays: Iterable[str], ruleset: Document, edition: list[Document]) -> None:
-        """Overlays that are not wanted, but that the ruleset does not list: they cannot be left out."""
+    def report_excluded(self, overlays: Iterable[str], ruleset: Document, edition: list[Document]) -> None:
+        """Report excluded overlays that the ruleset does not list, or that a number of players needs."""
         for name in sorted(overlays):
-            why = f"`{ruleset.id}` lists no overlay `{name}` that could be left out"
+            message = f"`{ruleset.id}` lists no overlay `{name}` to leave out"
             for players in filter(None, (player_range(document.root.get("players")) for document in edition)):
-                for number in (number for number, taken in players.overlays if taken == name):
-                    why = f"a game of {number} takes in `{name}`: {players.because or 'it cannot be left out'}"
-            self.diagnostics.append(Diagnostic("E505", why, ruleset.root.span))
+                for number in (number for number, needed in players.overlays if needed == name):
+                    message = f"a game of {number} needs `{name}`: {players.because or 'this overlay is mandatory'}"
+            self.diagnostics.append(Diagnostic("E505", message, ruleset.root.span))
             self.failed = True
 
     def library(self, name: Scalar, within: tuple[str, ...] = ()) -> None:
-        """A library after those that it uses. ``within`` are the libraries that led to it."""
+        """Add a library, after those that it uses. ``within`` is the chain of libraries that use it."""
         if any(document.id == name.text for document in self.libraries):
             return
         if name.text in within:
-            ring = " → ".join([*within[within.index(name.text) :], name.text])
-            self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself: {ring}", name.span))
+            cycle = " → ".join([*within[within.index(name.text) :], name.text])
+            self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself: {cycle}", name.span))
             self.failed = True
             return
         document = self.named("library", name)
@@ -370,12 +370,12 @@ class _Collector:
         self.libraries.append(document)
 
     def chain(self, name: Value | None) -> list[Document]:
-        """An edition with what it extends, the furthest first."""
+        """Return an edition and the editions that it extends, lowest first."""
         chain: list[Document] = []
         while isinstance(name, Scalar):
             if any(document.id == name.text for document in chain):
-                ring = " → ".join([document.id for document in reversed(chain)] + [name.text])
-                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` extends itself: {ring}", name.span))
+                cycle = " → ".join([document.id for document in reversed(chain)] + [name.text])
+                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` extends itself: {cycle}", name.span))
                 self.failed = True
                 break
             document = self.named("edition", name)
@@ -389,14 +389,14 @@ class _Collector:
 
 
 def undefined_with(overlay: Document) -> dict[str, str]:
-    """The files with which no rulebook says what holds, each with the reason."""
+    """Return the files that no rulebook covers in combination with an overlay, each with the reason."""
     undefined = overlay.root.get("undefined")
     entries = undefined.entries if isinstance(undefined, Mapping) else ()
     return {entry.key.text: word(entry.value) for entry in entries}
 
 
 def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
-    """Those of the files with which no rulebook says what holds, and why."""
+    """Yield the files among ``ids`` that no rulebook covers in combination with an overlay, with the reason."""
     undefined = overlay.root.get("undefined")
     for entry in undefined.entries if isinstance(undefined, Mapping) else ():
         if entry.key.text in ids:
@@ -404,7 +404,7 @@ def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, 
 
 
 def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Mapping) -> Iterator[Diagnostic]:
-    """Overlays that were written for other files than those below."""
+    """Report overlays that are for other files than those below."""
     ids = {document.id for document in below}
     family = word(ruleset.get("family"))
     for overlay in overlays:
@@ -413,34 +413,35 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
             continue
         fits = " or ".join(f"`{name.text}`" for name in over)
         is_far = all(name.text.partition("/")[0] != family for name in over)
-        why = f"another family than `{family}`" if is_far else "which is not part of this ruleset"
-        reasons = tuple(Note(reason, key.span) for key, reason in _undefined(overlay, ids))
-        yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {why}", over[0].span, reasons)
+        reason = f"another family than `{family}`" if is_far else "which is not part of this ruleset"
+        notes = tuple(Note(note, key.span) for key, note in _undefined(overlay, ids))
+        yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {reason}", over[0].span, notes)
 
 
 def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
-    """Check for overlays that must not be combined because no rulebook covers the combination."""
+    """Report overlays in combinations that no rulebook covers."""
     ids = {document.id for document in (*below, *overlays)}
     for overlay in overlays:
         for key, reason in _undefined(overlay, ids):
-            yield Diagnostic("E505", reason, key.span, help="`--allow undefined` tries it nevertheless")
+            yield Diagnostic("E505", reason, key.span, help="use `--allow undefined` to try it")
 
 
 def _in_order(overlays: list[Document], below: list[Document], diagnostics: list[Diagnostic]) -> list[Document]:
-    """Overlays by `after` and `layer: last`; what they may not stand beside is reported."""
+    """Sort overlays by `after` and `layer: last`, and report those that exclude each other."""
     ids = {document.id for document in below}
     for overlay in overlays:
         for other in words(overlay.root.get("not_with")):
-            if other.text in ids or any(other.text == each.id for each in overlays):
-                diagnostics.append(Diagnostic("E505", f"`{overlay.id}` does not go with `{other.text}`", other.span))
+            if other.text in ids or any(other.text == document.id for document in overlays):
+                message = f"`{overlay.id}` cannot be combined with `{other.text}`"
+                diagnostics.append(Diagnostic("E505", message, other.span))
     ordered: list[Document] = []
     waiting = sorted(overlays, key=lambda overlay: word(overlay.root.get("layer")) == "last")
     while waiting:
         names = {document.id for document in waiting}
         ready = next((d for d in waiting if not any(a.text in names for a in words(d.root.get("after")))), None)
         if ready is None:
-            ring = ", ".join(f"`{document.id}`" for document in waiting)
-            diagnostics.append(Diagnostic("E504", f"each of {ring} wants to be after another", waiting[0].root.span))
+            cycle = ", ".join(f"`{document.id}`" for document in waiting)
+            diagnostics.append(Diagnostic("E504", f"each of {cycle} is `after` another", waiting[0].root.span))
             return ordered + waiting
         waiting.remove(ready)
         ordered.append(ready)
@@ -448,7 +449,7 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
 
 
 def _check_family(family: Document | None, edition: list[Document]) -> Iterator[Diagnostic]:
-    """An edition extends the family of the ruleset, at once or through other editions."""
+    """Check that an edition extends the family of the ruleset, directly or through other editions."""
     first = edition[0].root.get("extends") if edition else None
     if family is not None and isinstance(first, Scalar) and first.text != family.id:
         yield Diagnostic(
@@ -459,7 +460,7 @@ def _check_family(family: Document | None, edition: list[Document]) -> Iterator[
 
 
 def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
-    """Files that may or may not take part are there at all: a misspelt name would never be noticed."""
+    """Warn about references to optional files that do not exist: a typo would go unnoticed."""
     here = {document.id for document in stack}
     folders = {id.partition("/")[0] for id in here}
     for document in stack:
@@ -475,19 +476,18 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
 
 
 def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
-    """Return the allowed numbers of players, file by file. What an overlay says stands in place of what its edition
-    says."""
-    given = [(d, found) for d in stack if (found := player_range(d.root.get("players"))) is not None]
-    return [(d, found) for d, found in given if d.kind == "overlay"] or given
+    """Return the allowed numbers of players of each file. Those of overlays override those of the edition."""
+    limits = [(d, players) for d in stack if (players := player_range(d.root.get("players"))) is not None]
+    return [(d, players) for d, players in limits if d.kind == "overlay"] or limits
 
 
 def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
-    """Some number of players suits every file."""
+    """Check that at least one number of players is allowed by every file."""
     limits = _limits(stack)
-    if limits and max(found.low for _, found in limits) > min(MAXIMUM_PLAYERS, *(found.high for _, found in limits)):
+    if limits and max(limit.low for _, limit in limits) > min(MAXIMUM_PLAYERS, *(limit.high for _, limit in limits)):
         document = limits[-1][0]
         notes = tuple(
-            Note(f"`{d.id}` is for {found.low} to {found.high}", d.root["players"].span) for d, found in limits[:-1]
+            Note(f"`{d.id}` is for {limit.low} to {limit.high}", d.root["players"].span) for d, limit in limits[:-1]
         )
         message = f"no number of players suits {'all files' if notes else 'this file'}"
         yield Diagnostic("E510", message, document.root["players"].span, notes)
@@ -497,28 +497,28 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
     sections: dict[str, dict[str, list[Entry]]] = {}
     players = PlayerRange(1, MAXIMUM_PLAYERS)
     rulebooks: list[str] = []
-    own_rules = _Own(stack)
+    own_rules = _OwnRules(stack)
     for section, entry in _in_layers(stack):
         names = sections.setdefault(section, {})
         name = own_rules.name(entry, names) if section == "rules" else entry.name
         names.setdefault(name, []).append(entry)
     for document in stack:
         rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
-    for _, given in _limits(stack):
+    for _, limit in _limits(stack):
         players = PlayerRange(
-            max(players.low, given.low),
-            min(players.high, given.high),
-            given.otherwise or players.otherwise,
-            tuple({**dict(players.overlays), **dict(given.overlays)}.items()),
-            given.because or players.because,
+            max(players.low, limit.low),
+            min(players.high, limit.high),
+            limit.otherwise or players.otherwise,
+            tuple({**dict(players.overlays), **dict(limit.overlays)}.items()),
+            limit.because or players.because,
         )
-    taken = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
+    needed = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
     return Composition(
         ruleset.id,
         word(ruleset.root.get("title"), ruleset.id),
         family.id if family else "",
         (ruleset, *stack),
-        replace(players, overlays=taken),
+        replace(players, overlays=needed),
         tuple(dict.fromkeys(rulebooks)),
         sections,
         word(ruleset.root.get("about")),
@@ -526,11 +526,11 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
     )
 
 
-class _Own:
-    """Rules of a map or overlay that an unrelated file calls by the same name: each file knows its own.
+class _OwnRules:
+    """Local rules of maps and overlays: unrelated files may declare rules with the same name.
 
-    A file knows what files declare that every ruleset of the family has, and what those do that it is for, lies over or
-    speaks of. The lower rule keeps its name, and the upper one is called after its file.
+    A file sees the rules of the files that every ruleset of the family has, and of the files that it refers to. The
+    lower rule keeps its name; the upper one gets a name with its file.
     """
 
     def __init__(self, stack: list[Document]) -> None:
@@ -561,11 +561,11 @@ class _Own:
 
 
 _SPECIAL = ("map", "overlay")
-"""Files that not every ruleset of a family has."""
+"""Kinds of files that not every ruleset of a family has."""
 
 
 def _knows(document: Document, id: str) -> bool:
-    """Return whether a file names another one, so that it knows what that one declares."""
+    """Return whether a file refers to another one, so that it sees its declarations."""
     paired = document.root.get("with")
     named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
     return any(
@@ -574,14 +574,14 @@ def _knows(document: Document, id: str) -> bool:
 
 
 def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
-    """All declarations from below. What a file says for another one that lies higher lies right over that one."""
+    """Yield all declarations, lowest first. Declarations under `with` for a higher file come right after that file."""
     later = {document.id: list[tuple[str, Entry]]() for document in stack}
     for document in stack:
         here = later.pop(document.id, [])
         yield from _with_parts(document, document.root)
         paired = document.root.get("with")
         for other in paired.entries if isinstance(paired, Mapping) else ():
-            if other.key.text in {each.id for each in stack} and isinstance(other.value, Mapping):
+            if other.key.text in {file.id for file in stack} and isinstance(other.value, Mapping):
                 sections = _with_parts(document, other.value)
                 if other.key.text in later:
                     later[other.key.text].extend(sections)
@@ -591,15 +591,16 @@ def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
 
 
 def declared_in(document: Document) -> dict[str, set[str]]:
-    """The names that a file declares or covers, each with the files for which it does: "" where it always does."""
-    found: dict[str, set[str]] = {}
+    """Return the names that a file declares or overrides, each with the files under `with` for which it does so: "" if
+    always."""
+    names: dict[str, set[str]] = {}
 
     def add(name: str, file: str) -> None:
-        found.setdefault(name, set()).add(file)
+        names.setdefault(name, set()).add(file)
 
     paired = document.root.get("with")
-    others = paired.entries if isinstance(paired, Mapping) else ()
-    roots = [("", document.root), *((each.key.text, each.value) for each in others)]
+    conditional = paired.entries if isinstance(paired, Mapping) else ()
+    roots = [("", document.root), *((entry.key.text, entry.value) for entry in conditional)]
     for file, root in roots:
         if not isinstance(root, Mapping):
             continue
@@ -610,7 +611,7 @@ def declared_in(document: Document) -> dict[str, set[str]]:
             carried = entry.get("carries")
             for pool in carried.entries if isinstance(carried, Mapping) else ():
                 add(pool.key.text, file)
-    return found
+    return names
 
 
 def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
@@ -627,10 +628,10 @@ def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]
 
 
 def _citing(entry: Entry, cites: list[Scalar]) -> Entry:
-    """A declaration that cites these statements too."""
+    """Return a declaration with more citations."""
     if not cites or not isinstance(entry.value, Mapping):
         return entry
-    others = tuple(each for each in entry.value.entries if each.key.text != "cites")
+    others = tuple(item for item in entry.value.entries if item.key.text != "cites")
     every = Sequence((*words(entry.get("cites")), *cites), cites[0].span)
     cited = YamlEntry(Scalar("cites", "plain", cites[0].span, "cites"), every)
     return replace(entry, value=Mapping((*others, cited), entry.value.span))
@@ -662,23 +663,23 @@ def _of_sections(
 
 
 def _check_size(composition: Composition) -> Iterator[Diagnostic]:
-    """Check that a composition is small enough to be searched repeatedly."""
+    """Check that a composition is small enough for the checks, some of which search it repeatedly."""
     rules = [e for section in LAYERED for layers in composition.sections.get(section, {}).values() for e in layers]
     everything = [e for names in composition.sections.values() for layers in names.values() for e in layers]
     phases = [name for name, _ in phases_of(entry.value)] if (entry := composition.single("round")) else []
-    for found, most, what in (
+    for items, most, noun in (
         (rules, MOST_RULES, "rules and tables"),
         (everything, MOST_ENTRIES, "declarations"),
         (phases, MOST_PHASES, "phases"),
     ):
-        if len(found) > most:
-            message = f"got {len(found):,} {what} in all files, want at most {most:,}"
-            yield Diagnostic("E010", message, found[most].span)
+        if len(items) > most:
+            message = f"got {len(items):,} {noun} in all files, want at most {most:,}"
+            yield Diagnostic("E010", message, items[most].span)
 
 
 def _check_layers(composition: Composition) -> list[Diagnostic]:
-    """A name is declared once; what covers it says so, and names a file that has it."""
-    found: list[Diagnostic] = []
+    """Check that each name is declared once, and that overrides use a verb with the id of a file that declares it."""
+    diagnostics: list[Diagnostic] = []
     for section, names in composition.sections.items():
         if section in SINGLE_SECTIONS or section in ("says", "policies", "decisions", "card_rows"):
             continue
@@ -687,13 +688,13 @@ def _check_layers(composition: Composition) -> list[Diagnostic]:
                 below = layers[:position]
                 if section == "cards" and entry.covers is not None:
                     below = [*below, *_cards_below(composition, entry)]
-                found.extend(_check_layer(section, name, below, entry, names))
-    found.extend(_check_overlay_order(composition))
-    return found
+                diagnostics.extend(_check_layer(section, name, below, entry, names))
+    diagnostics.extend(_check_overlay_order(composition))
+    return diagnostics
 
 
 def _cards_below(composition: Composition, entry: Entry) -> Iterator[Entry]:
-    """The cards of decks, which later files amend where their kind stands."""
+    """Yield the entries of decks below an amendment of a kind of card."""
     order = [document.id for document in composition.documents]
     for row in composition.layers("card_rows", entry.name):
         if order.index(row.file) < order.index(entry.file):
@@ -717,53 +718,54 @@ def _check_layer(
         return
     how, file, span = covers
     if how in ("amends", "removes") and entry.guards:
-        yield Diagnostic("E507", f"`{how}` holds at all times: a part's `when` cannot guard it", span)
-    if how == "removes" and (other := _beside(entry)) is not None:
-        message = f"got `removes` and `{other.text}` together, want one of them"
-        yield Diagnostic("E105", message, other.span)
+        yield Diagnostic("E507", f"`{how}` is unconditional: a part's `when` cannot guard it", span)
+    if how == "removes" and (extra := _extra_key(entry)) is not None:
+        message = f"got `removes` and `{extra.text}` together, want one of them"
+        yield Diagnostic("E105", message, extra.span)
     if not below:
         yield Diagnostic(
             "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
         )
     elif all(file != layer.file for layer in below):
         known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
-        remedy = f"say `{how}: {below[0].file}`"
+        remedy = f"write `{how}: {below[0].file}`"
         yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
 
 
-def _beside(entry: Entry) -> Scalar | None:
-    """A key beside `removes` that says more than why."""
-    keys = [each.key for each in entry.value.entries] if isinstance(entry.value, Mapping) else []
+def _extra_key(entry: Entry) -> Scalar | None:
+    """Return a key beside `removes` that is not documentation, or None."""
+    keys = [item.key for item in entry.value.entries] if isinstance(entry.value, Mapping) else []
     return next((key for key in keys if key.text not in ("removes", "cites", "about", "provenance")), None)
 
 
 def _remove(composition: Composition) -> None:
-    """Takes out the layers that later files remove: what covers a declaration goes with it."""
+    """Delete the layers that later files remove. Overrides of a removed declaration are deleted with it."""
     for names in composition.sections.values():
         for name, layers in list(names.items()):
-            left: list[Entry] = []
+            remaining: list[Entry] = []
             for entry in layers:
                 if entry.covers is None or entry.covers[0] != "removes":
-                    left.append(entry)
+                    remaining.append(entry)
                     continue
                 file = entry.covers[1]
-                left = [each for each in left if each.file != file] if left and left[0].file != file else []
-            names[name] = left
-            if not left:
+                is_base = not remaining or remaining[0].file == file
+                remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
+            names[name] = remaining
+            if not remaining:
                 del names[name]
 
 
 def _how_to_cover(section: str, name: str, first: Entry) -> str:
     file = first.file
     if section == "tokens" and isinstance(first.value, Scalar):
-        return f"say `{{amends: {file}, {name}: …}}` to change how many there are"
+        return f"write `{{amends: {file}, {name}: …}}` to change the number of tokens"
     if section in ("rules", "tables"):
-        return f"say `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
-    return f"say `amends: {file}` to change it"
+        return f"write `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
+    return f"write `amends: {file}` to change it"
 
 
 def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
-    """Two overlays that cover one rule need an order between them."""
+    """Report two overlays that override the same declaration without a defined order."""
     documents = {document.id: document for document in composition.documents if document.kind == "overlay"}
     for section in LAYERED:
         for name, layers in composition.sections.get(section, {}).items():
@@ -773,10 +775,10 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
                     continue
                 yield Diagnostic(
                     "E506",
-                    f"`{low.file}` and `{high.file}` both cover `{name}`, and nothing says which one comes last",
+                    f"`{low.file}` and `{high.file}` both override `{name}`, in no defined order",
                     high.span,
-                    (Note(f"`{low.file}` covers it here", low.span),),
-                    f"say `after: [{low.file}]` or `layer: last` in one of them",
+                    (Note(f"`{low.file}` overrides it here", low.span),),
+                    f"write `after: [{low.file}]` or `layer: last` in one of them",
                 )
 
 

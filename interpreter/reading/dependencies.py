@@ -1,7 +1,6 @@
-"""Dependencies of a load: files with their bytes, names in folders by a pattern, paths with their targets.
+"""Dependencies of a load: bytes of files, names in folders, targets of paths. They decide whether a cache is valid.
 
-As long as all that is as it was, reading would find the same. Who reads says what it looks at; nothing is noted unless
-somebody asks for it with :func:`noted`.
+Readers report every access with :func:`looked_at`. Accesses are recorded only within :func:`noted`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["Evidence", "digest", "folders_in", "found_again", "looked_at", "name
 
 
 MOST_BYTES = 8 * 1024 * 1024
-"""Larger files, of which nobody reads more than the beginning, are told by their size and time."""
+"""Larger files, of which at most the beginning is read, are identified by size and modification time."""
 
 
 def digest(data: bytes) -> str:
@@ -29,8 +28,8 @@ def digest(data: bytes) -> str:
 
 
 class Evidence:
-    """Observed files, folders and paths. ``steady`` as long as none had changed when it was looked at again. ``steady``
-    as long as nothing was found changed when it was looked at again."""
+    """Recorded accesses, as (what, path), each with the result. ``steady`` is false if a repeated access had another
+    result."""
 
     def __init__(self, found: dict[tuple[str, str], str] | None = None) -> None:
         self.found = found or {}
@@ -41,11 +40,11 @@ class Evidence:
 
     @property
     def paths(self) -> set[str]:
-        """All files and folders in which a change may change what was found."""
+        """Files and folders to watch: a change elsewhere does not affect the results."""
         return {os.path.dirname(path) if what == "names" else path for what, path in self.found}
 
     def holds(self) -> bool:
-        """Return whether all is still as it was found."""
+        """Return whether all accesses would have the same results now."""
         return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
 
 
@@ -54,7 +53,7 @@ _now: ContextVar[Evidence | None] = ContextVar("evidence", default=None)
 
 @contextmanager
 def noted() -> Iterator[Evidence]:
-    """All that is looked at from here on; who notes it around this has it too."""
+    """Record all accesses within the context. They are also recorded in an enclosing one."""
     evidence = Evidence()
     token = _now.set(evidence)
     try:
@@ -65,16 +64,19 @@ def noted() -> Iterator[Evidence]:
 
 
 def found_again(evidence: Evidence) -> None:
-    """Notes what was looked at elsewhere, and is still as it was found."""
-    around = _now.get()
-    if around is not None:
+    """Record the accesses of other evidence, with the same results, in the active one."""
+    active = _now.get()
+    if active is not None:
         for (what, path), found in evidence.found.items():
-            around.add(what, path, found)
+            active.add(what, path, found)
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
-    """Notes what is at a path: the digest of a ``file`` (as ``found``, where it was read already), the ``names`` that
-    its last part fits, the ``folders`` in it, the ``form`` of what is there, or the ``place`` that it leads to.
+    """Record an access to a path.
+
+    ``what`` is the content of a ``file``, the ``names`` in a folder that match the last part of the path, the
+    ``folders`` in it, its ``form`` (file, folder or other) or the ``place`` that links lead to. ``found`` is the result
+    if it is known already.
     """
     evidence = _now.get()
     if evidence is not None:
@@ -99,7 +101,7 @@ def _file(path: str) -> str:
 
 
 def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
-    """The names in a folder that a pattern fits."""
+    """Return the names in a folder that match a pattern."""
     try:
         return [name for name in os.listdir(folder) if fnmatch(name, pattern)]
     except (OSError, ValueError):
@@ -107,7 +109,7 @@ def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
 
 
 def folders_in(folder: str | os.PathLike[str]) -> list[str]:
-    """The names of the folders in a folder."""
+    """Return the names of the folders in a folder."""
     try:
         with os.scandir(folder) as entries:
             return [entry.name for entry in entries if entry.is_dir()]

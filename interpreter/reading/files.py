@@ -1,6 +1,6 @@
-"""Finding and reading files: an id says where a file lies below a folder of rulesets, its header says what it is.
+"""Finding and reading of files: an id determines the path below a folder of rulesets, a header determines the kind.
 
-A :class:`Shelf` looks in several such folders. Nothing here looks further into a file than its header.
+A :class:`Shelf` searches several such folders. Of the content of a file, only the header is interpreted here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "with_files",
 ]
 
-# Where a file of each kind lies below a folder of rulesets. The folder of a ruleset is not part of its id.
+# Path of a file of each kind below a folder of rulesets. The folder of a ruleset is not part of its id.
 KINDS: dict[str, str] = {
     "ruleset": "*/{name}.yaml",
     "family": "{name}/family.yaml",
@@ -60,14 +60,14 @@ _A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} |
     "waivers": "waivers",
     "words": "words",
 }
-_REFERENCES = ("family", "edition", "map", "deck")  # what a ruleset names by the same keys
+_REFERENCES = ("family", "edition", "map", "deck")  # kinds that are also keys of a ruleset
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file that was read: what it is by its header, and its values."""
+    """A file that was read: kind and id from its header, and its values."""
 
     kind: str
     id: str
@@ -75,10 +75,10 @@ class Document:
     root: Mapping = field(repr=False)
     path: Path
     is_changed: bool = False
-    """Whether it says something else than the file that it was read from."""
+    """True if the values differ from those of the file."""
 
     def with_words(self, **changes: str) -> Document:
-        """The document as if it said this instead at some of its keys."""
+        """Return the document with other texts at some keys."""
         entries = [
             replace(entry, value=replace(entry.value, text=changes[entry.key.text], value=changes[entry.key.text]))
             if entry.key.text in changes and isinstance(entry.value, Scalar)
@@ -89,7 +89,7 @@ class Document:
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:
-        """Everything in it that the schema of its kind does not allow."""
+        """Violations of the schema of its kind."""
         if self.is_changed:
             return tuple(check_schema(self.kind, self.root))
         return tuple(misfits(self.kind, self.root, self.file.text))
@@ -97,14 +97,14 @@ class Document:
 
 _Read = tuple[Document | None, list[Diagnostic]]
 _known: dict[tuple[str, Path], dict[str, _Read]] = {}
-"""What was read already, by the digest of the bytes that it was read from."""
+"""Cache of read files: by name and path, and then by the digest of the bytes."""
 
-MOST_FORMS = 2
-"""So many forms of a file are kept, those that were asked for last: as it is, and as it would be with a new name."""
+MOST_VERSIONS = 2
+"""Number of cached versions of a file, least recently used first out: the current one, and one with another name."""
 
 
 def place_of(kind: str, id: str) -> str | None:
-    """Return the path of a file below a folder of rulesets; nothing for an invalid id."""
+    """Return the path of a file below a folder of rulesets, or None for an invalid id."""
     if not _ID.fullmatch(id) or ("{folder}" in KINDS[kind]) != ("/" in id):
         return None
     folder, _, name = id.rpartition("/")
@@ -113,28 +113,28 @@ def place_of(kind: str, id: str) -> str | None:
 
 @dataclass
 class Shelf:
-    """Folders of rulesets. What lies in the first ``ahead`` of them hides what has the same id in others; among those
-    no id stands twice."""
+    """Folders of rulesets. Files in the first ``ahead`` folders hide files with the same id in the others; elsewhere a
+    repeated id is an error."""
 
     roots: list[Path]
     ahead: int = 0
 
     def find(self, kind: str, id: str) -> Path | None:
-        """The file of an id, where there is one below its root."""
+        """Return the path of an id, or None if there is no such file below the roots."""
         return next((path for root, path in self._candidates(kind, id) if _is_below(root, path)), None)
 
     def ids(self, kind: str) -> list[str]:
-        """The ids of all files of a kind."""
-        found = set()
+        """Return the ids of all files of a kind, sorted."""
+        ids = set()
         for root in self.roots:
             for path in files_at(root, KINDS[kind].format(folder="*", name="*")):
                 id = _id_at(kind, path.relative_to(root))
                 if id and _is_below(root, path) and (kind not in ("ruleset", "library") or _kind_of(path) == kind):
-                    found.add(id)
-        return sorted(found)
+                    ids.add(id)
+        return sorted(ids)
 
     def read(self, kind: str, id: str, at: Span | None = None) -> _Read:
-        """The document of an id. ``at`` is where the id stands, for what is said about it."""
+        """Read the document of an id. ``at`` is the position of the id, for diagnostics."""
         place = place_of(kind, id)
         if place is None:
             return None, [_no_id(kind, id, at)]
@@ -149,24 +149,24 @@ class Shelf:
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
             return None, [Diagnostic("E033", f"`{name}` leads out of its folder of rulesets, want a file in it", at)]
-        document, found = _read_file(path, name, at)
+        document, diagnostics = _read_file(path, name, at)
         if document is None:
-            return None, found
+            return None, diagnostics
         if document.kind != kind:
-            return None, [*found, _another(document, kind, name)]
-        return document, [*found, *_check_place(document, id)]
+            return None, [*diagnostics, _wrong_kind(document, kind, name)]
+        return document, [*diagnostics, *_check_place(document, id)]
 
     def read_path(self, path: Path | str) -> _Read:
-        """The document in a file that is named by its path; its header tells what it is."""
+        """Read the document at a path. Its header determines the kind."""
         path = Path(path)
         return _read_file(path, path.as_posix(), None)
 
-    def _clash(self, kind: str, id: str, found: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
-        """Return the diagnostic for an id that several files have."""
-        first, _ = found[0]
+    def _clash(self, kind: str, id: str, candidates: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
+        """Return the diagnostic for an id of several files, or None if one of them hides the others."""
+        first, _ = candidates[0]
         if first in self.roots[: self.ahead]:
-            found = [each for each in found if each[0] == first]
-        places = list({resolved(path): path for _, path in found}.values())
+            candidates = [candidate for candidate in candidates if candidate[0] == first]
+        places = list({resolved(path): path for _, path in candidates}.values())
         return several(kind, id, places, at) if len(places) > 1 else None
 
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
@@ -180,7 +180,7 @@ class Shelf:
 
 
 def shelf_for(path: Path | str | None = None) -> Shelf:
-    """The folders of rulesets; for a file that is named by its path, first the one that it lies in."""
+    """Return the folders of rulesets; for the path of a file, with the folder that contains it first."""
     roots = ruleset_roots()
     if path is None:
         return Shelf(roots)
@@ -189,28 +189,32 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
 
 
 def nearby(id: str, beside: Iterable[Path] = (), kind: str = "ruleset") -> list[Path]:
-    """The files that call themselves by an id and lie where it says in the current folder, in others, and where
-    ``rulesets`` is one of their folders. It is asked for what no folder of rulesets has."""
+    """Find the files with an id that no folder of rulesets has.
+
+    The path of the id is looked up in the current folder, in the folders ``beside`` it, and in folders called
+    ``rulesets`` in these.
+    """
     place = place_of(kind, id)
-    found: dict[Path, Path] = {}
+    paths: dict[Path, Path] = {}
     for folder in (Path(), *beside):
         for pattern in (*([f"{id}.yaml"] if kind == "ruleset" else []), place, f"rulesets/{place}") if place else ():
             for path in files_at(folder, pattern):
                 if _headers(path).get(kind) == id:
-                    found.setdefault(resolved(path), path)
-    return list(found.values())
+                    paths.setdefault(resolved(path), path)
+    return list(paths.values())
 
 
 def nearby_ids() -> list[str]:
-    """The ids of the rulesets in the current folder that are found where no folder of rulesets has them."""
+    """Return the ids of the rulesets that :func:`nearby` finds in the current folder."""
     here, place = Path(), KINDS["ruleset"].format(name="*")
     paths = [path for pattern in ("*.yaml", place, f"rulesets/{place}") for path in files_at(here, pattern)]
     return sorted({id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None})
 
 
 def files_here(*kinds: str) -> list[Path]:
-    """The files of some kinds that an author has here: in the current folder, where it is a family's, and where it, or
-    ``rulesets`` in it, is a folder of rulesets. None in the folder of a clone, or in any other with what is shipped."""
+    """Return an author's files of some kinds: in the current folder, also if it is the folder of a family, a folder of
+    rulesets or the parent of one called ``rulesets``. Return none if the current folder contains the shipped rulesets
+    (as a clone does) or is part of them."""
     here, shipped = resolved(Path()), resolved(ruleset_roots()[-1])
     if shipped.is_relative_to(here) or here.is_relative_to(shipped):
         return []
@@ -220,23 +224,25 @@ def files_here(*kinds: str) -> list[Path]:
 
 
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:
-    """Return the diagnostic for an id that several files have."""
+    """Return the diagnostic for an id of several files."""
     notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
-    return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
+    return Diagnostic(
+        "E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one of them another id"
+    )
 
 
 def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str], list[Diagnostic]]:
-    """Overlays by their ids, where some are named by their paths; the shelf on which they stand, and what is wrong."""
+    """Replace paths of overlays by their ids; return a shelf that contains them, the ids, and diagnostics."""
     ids: list[str] = []
-    roots, ahead, wrong = list(shelf.roots), shelf.ahead, list[Diagnostic]()
+    roots, ahead, diagnostics = list(shelf.roots), shelf.ahead, list[Diagnostic]()
     for name in overlays:
         sign, path = name[: name[:1] == "-"], Path(name.removeprefix("-"))
         if path.suffix not in (".yaml", ".yml"):
             ids.append(name)
             continue
-        document, found = shelf.read_path(path)
+        document, problems = shelf.read_path(path)
         if document is None or document.kind != "overlay":
-            wrong.extend(found if document is None else [_another(document, "overlay", path.as_posix())])
+            diagnostics.extend(problems if document is None else [_wrong_kind(document, "overlay", path.as_posix())])
             continue
         ids.append(sign + document.id)
         own = _own_root(Path(os.path.abspath(path)))
@@ -246,29 +252,30 @@ def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str],
         place = Shelf([own]).find("overlay", document.id)
         if place is None or resolved(place) != resolved(path):
             message = f"the overlay `{document.id}` is looked for in `{place_of('overlay', document.id)}`"
-            wrong.append(Diagnostic("E031", message, _header_span(document), help="put the file there"))
-    return Shelf(roots, ahead), ids, wrong
+            diagnostics.append(Diagnostic("E031", message, _header_span(document), help="move the file there"))
+    return Shelf(roots, ahead), ids, diagnostics
 
 
 def names_a_file(target: str) -> bool:
-    """Return whether a path is meant, though nothing may lie there: no id has a suffix, or a `/` at an end."""
+    """Return whether a target is a path and not an id, also if there is no such file. Ids have no suffix, and no `/` at
+    the ends."""
     return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
 
 
 def read_document(file: SourceFile, path: Path) -> _Read:
     """Read the text of a file and determine its kind from the header."""
-    root, found = read_yaml(file)
+    root, diagnostics = read_yaml(file)
     if root is None:
-        return None, found
-    kind, wrong = _kind(root)
-    wrong.extend(_check_language(root))
-    if kind is None or wrong:
-        return None, [*found, *wrong]
+        return None, diagnostics
+    kind, problems = _kind(root)
+    problems.extend(_check_language(root))
+    if kind is None or problems:
+        return None, [*diagnostics, *problems]
     header = root[kind]
     assert isinstance(header, Scalar)
     if place_of(kind, header.text) is None:
-        return None, [*found, _no_id(kind, header.text, header.span)]
-    return Document(kind, header.text, file, root, path), found
+        return None, [*diagnostics, _no_id(kind, header.text, header.span)]
+    return Document(kind, header.text, file, root, path), diagnostics
 
 
 def _no_id(kind: str, id: str, at: Span | None) -> Diagnostic:
@@ -282,7 +289,7 @@ def _no_id(kind: str, id: str, at: Span | None) -> Diagnostic:
 
 
 def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
-    """The kind by the key that names it: of those keys that are also sections, only with a word behind them."""
+    """Determine the kind of a file by the key that names it. A key that is also a section must have a word as value."""
     named = [kind for kind in KINDS if isinstance(root.get(kind), Scalar)]
     if "ruleset" in named:
         named = [kind for kind in named if kind not in _REFERENCES]
@@ -291,10 +298,10 @@ def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     entries = [entry for entry in root.entries if entry.key.text in named]
     if entries:
         message = f"got `{entries[0].key.text}` and `{entries[1].key.text}` as kinds of one file, want one"
-        note = Note("the other stands here", entries[0].key.span)
+        note = Note("the other one is here", entries[0].key.span)
         return None, [Diagnostic("E034", message, entries[1].key.span, (note,))]
-    wanted = ", ".join(f"`{kind}`" for kind in KINDS)
-    remedy = f"want one of {wanted}, with an id"
+    kinds = ", ".join(f"`{kind}`" for kind in KINDS)
+    remedy = f"want one of {kinds}, with an id"
     for entry in root.entries[:20]:
         if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
             return None, [
@@ -322,7 +329,7 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
     return [Diagnostic("W001", message, _header_span(document), severity="warning")]
 
 
-def _another(document: Document, kind: str, name: str) -> Diagnostic:
+def _wrong_kind(document: Document, kind: str, name: str) -> Diagnostic:
     """Return the diagnostic for a file of the wrong kind."""
     message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
@@ -337,12 +344,12 @@ def _header_span(document: Document) -> Span:
 
 def _read_file(path: Path, name: str, at: Span | None) -> _Read:
     try:
-        about = path.stat()
-        if stat.S_ISDIR(about.st_mode):
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
             return None, [_unreadable(f"`{name}` is a folder, want a file", at)]
-        if not stat.S_ISREG(about.st_mode):
-            return None, [_unreadable(f"`{name}` is no regular file", at)]
-        if about.st_size > MAX_BYTES:
+        if not stat.S_ISREG(status.st_mode):
+            return None, [_unreadable(f"`{name}` is not a regular file", at)]
+        if status.st_size > MAX_BYTES:
             return None, [too_large(SourceFile(name, ""))]
         data = unsaved_bytes(path)
         data = path.read_bytes() if data is None else data
@@ -351,18 +358,18 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
-    key, now = (name, Path(os.path.abspath(path))), digest(data)
-    looked_at("file", path, now)
-    forms = _known.setdefault(key, {})
-    read = forms.pop(now, None)
+    key, version = (name, Path(os.path.abspath(path))), digest(data)
+    looked_at("file", path, version)
+    versions = _known.setdefault(key, {})
+    read = versions.pop(version, None)
     if read is None:
-        file, found = decode(name, data)
-        read = (None, found) if found else read_document(file, path)
-    forms[now] = read
-    if len(forms) > MOST_FORMS:
-        del forms[next(iter(forms))]
-    document, found = read
-    return document, list(found)
+        file, problems = decode(name, data)
+        read = (None, problems) if problems else read_document(file, path)
+    versions[version] = read
+    if len(versions) > MOST_VERSIONS:
+        del versions[next(iter(versions))]
+    document, diagnostics = read
+    return document, list(diagnostics)
 
 
 def _unreadable(message: str, at: Span | None) -> Diagnostic:
@@ -370,7 +377,7 @@ def _unreadable(message: str, at: Span | None) -> Diagnostic:
 
 
 def _near(path: Path) -> str:
-    """A hint at a file of nearly the same name in the same folder."""
+    """Suggest a file with a similar name in the same folder."""
     try:
         return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
     except OSError:
@@ -378,26 +385,26 @@ def _near(path: Path) -> str:
 
 
 def files_at(root: Path, place: str) -> list[Path]:
-    """The files below a root whose path matches a pattern, in which `*` stands for any part of a name."""
+    """Return the files below a root whose path matches a pattern with `*` for any part of a name."""
     *above, last = place.split("/")
     folders = [root]
     for pattern in above:
         folders = [folder / name for folder in folders for name in _folders(folder, pattern)]
-    found = [folder / name for folder in folders for name in _names(folder, last)]
-    return sorted(path for path in found if os.path.isfile(path))
+    paths = [folder / name for folder in folders for name in _names(folder, last)]
+    return sorted(path for path in paths if os.path.isfile(path))
 
 
 def files_below(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder and of all folders in it whose name matches a pattern."""
-    found: list[Path] = []
+    """Return the files in a folder and its subfolders whose name matches a pattern."""
+    paths: list[Path] = []
     for place, folders, _ in os.walk(folder):
-        found.extend(Path(place, name) for name in _names(Path(place), pattern))
+        paths.extend(Path(place, name) for name in _names(Path(place), pattern))
         folders.sort()
-    return sorted(found)
+    return sorted(paths)
 
 
 def _names(folder: Path, pattern: str) -> list[str]:
-    """The names in a folder that match a pattern. One without `*` matches itself, whether it is there or not."""
+    """Return the names in a folder that match a pattern. A pattern without `*` is returned without looking."""
     if "*" not in pattern:
         looked_at("form", folder / pattern)
         return [pattern]
@@ -406,7 +413,7 @@ def _names(folder: Path, pattern: str) -> list[str]:
 
 
 def _folders(folder: Path, pattern: str) -> list[str]:
-    """The folders in a folder for `*`, another word for itself."""
+    """Return the folders in a folder for `*`; return any other pattern as :func:`_names` does."""
     if pattern != "*":
         return _names(folder, pattern)
     looked_at("folders", folder)
@@ -414,20 +421,20 @@ def _folders(folder: Path, pattern: str) -> list[str]:
 
 
 def _from_here(path: Path) -> str:
-    """The path as a reader would name it: from the current folder, where it lies below it."""
+    """Return a path for display: relative to the current folder if it is below it."""
     here = Path(os.path.abspath(path))
     return (here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else path).as_posix()
 
 
 def _is_below(root: Path, path: Path) -> bool:
-    """Return whether a path, with all links followed, stays below its root."""
+    """Return whether a path is below its root when all links are resolved."""
     looked_at("place", root)
     looked_at("place", path)
     return resolved(path).is_relative_to(resolved(root))
 
 
 def resolved(path: Path) -> Path:
-    """Return a path with all links resolved; a circular one stays as it is."""
+    """Return a path with all links resolved, or as an absolute path if links are circular."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -435,7 +442,7 @@ def resolved(path: Path) -> Path:
 
 
 def _id_at(kind: str, place: Path) -> str | None:
-    """The id of a file by its place below a root."""
+    """Return the id that the path of a file below a root determines, or None."""
     folder = place.parts[0]
     name = folder if kind in ("family", "waivers") else place.stem
     id = f"{folder}/{name}" if "{folder}" in KINDS[kind] else name
@@ -443,17 +450,17 @@ def _id_at(kind: str, place: Path) -> str | None:
 
 
 def _headers(path: Path) -> dict[str, str]:
-    """Keys and ids that look like headers, without reading a whole file."""
+    """Return keys and ids that look like headers, from the first 64 kB of a file."""
     looked_at("file", path)
     try:
         with path.open("rb") as stream:
             text = stream.read(1 << 16).decode("utf-8", errors="replace")
     except OSError:
         return {}
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for match in _HEADER.finditer(text.replace("\r\n", "\n")):
-        found.setdefault(match[1], match[2])
-    return found
+        headers.setdefault(match[1], match[2])
+    return headers
 
 
 def _kind_of(path: Path) -> str | None:
@@ -462,7 +469,7 @@ def _kind_of(path: Path) -> str | None:
 
 
 def _own_root(path: Path) -> Path:
-    """The folder of rulesets that a file lies in, by its header; else its own folder."""
+    """Return the folder of rulesets that contains a file, judging by its header, else the file's own folder."""
     looked_at("form", path)
     if not os.path.isfile(path):
         return path.parent
@@ -476,6 +483,6 @@ def _own_root(path: Path) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Return whether a folder looks like one of rulesets: a folder in it holds a family or files of another kind."""
+    """Return whether a folder looks like a folder of rulesets: it contains a file of some kind at the right path."""
     places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
     return any(files_at(folder, place) for place in sorted(places))

@@ -9,9 +9,9 @@ __all__ = ["PlayerRange"]
 
 @dataclass(frozen=True, slots=True)
 class PlayerRange:
-    """Allowed number of players, and why others are not.
+    """Allowed numbers of players. ``otherwise`` is the reason why other numbers are not allowed.
 
-    ``overlays`` says which overlay a game of so many takes in, and ``because`` why it does.
+    ``overlays`` are the overlays that games with some numbers of players need, and ``because`` is the reason.
     """
 
     low: int
@@ -28,6 +28,6 @@ class PlayerRange:
 
     @property
     def usual(self) -> int:
-        """The fewest who play without an overlay for their number."""
-        taking = dict(self.overlays)
-        return next((number for number in range(self.low, self.high + 1) if number not in taking), self.low)
+        """Smallest number of players that needs no overlay."""
+        needed = dict(self.overlays)
+        return next((number for number in range(self.low, self.high + 1) if number not in needed), self.low)

@@ -1,6 +1,6 @@
-"""Tables as printed: lines of cells between ``|`` become a header and rows, each cell with its place.
+"""Parser of printed tables: lines of cells between ``|`` become a header and rows, with the position of each cell.
 
-What the cells mean (keys, numbers, names, a hole) is left to those who know the table's declaration.
+The meaning of cells (keys, numbers, names, empty) is left to the readers of declarations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OTHER_SEPARATORS = re.compile(r"[,;\t]| {2,}")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Cell between two ``|``, without the spaces around it. An empty cell has a place of one character."""
+    """Cell between two ``|``, without the spaces around it. The span of an empty cell is one character."""
 
     text: str
     span: Span = field(repr=False)
@@ -38,7 +38,7 @@ class PrintedTable:
 
 
 def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
-    """The table of a text. Blank lines and lines with ``#`` are skipped, rows that do not fit are left out."""
+    """Parse a table. Blank lines and comments are skipped; rows of the wrong length are reported and dropped."""
     places = list(_lines(excerpt.text))
     if len(places) > MAXIMUM_ROWS + 1:
         message = f"got {len(places) - 1:,} rows, want at most {MAXIMUM_ROWS:,}"
@@ -53,18 +53,18 @@ def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
     if len(rows) * len(header) > MAXIMUM_CELLS:
         message = f"got {len(rows):,} rows of {len(header):,} cells, want at most {MAXIMUM_CELLS:,} cells"
         return PrintedTable((), ()), [Diagnostic("E023", message, header[0].span)]
-    found = _check_header(header)
+    diagnostics = _check_header(header)
     fitting = []
     for row in rows:
         if len(row) == len(header):
             fitting.append(row)
         else:
-            found.append(_wrong_length(header, row))
-    return PrintedTable(header, tuple(fitting)), found
+            diagnostics.append(_wrong_length(header, row))
+    return PrintedTable(header, tuple(fitting)), diagnostics
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each line that holds cells."""
+    """Yield start and end of each line with cells."""
     start = 0
     for line in text.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -85,9 +85,9 @@ def _cells(excerpt: Excerpt, start: int, end: int) -> Iterator[Cell]:
 
 
 def _foreign(excerpt: Excerpt, header: tuple[Cell, ...], start: int, end: int) -> Diagnostic | None:
-    """A table as other formats write it: with `|` at the ends of its lines, or with other signs between its cells."""
+    """Report a table in another format: with `|` at the ends of lines, or with other separators."""
     if excerpt.text[start:end].lstrip().startswith("|"):
-        remedy = "leave out the `|` at the ends of all lines, and a line of dashes"
+        remedy = "remove the `|` at the ends of all lines, and the line of dashes"
         return Diagnostic("E022", "got a `|` before the first cell, want it between cells", header[0].span, help=remedy)
     if len(header) == 1 and _OTHER_SEPARATORS.search(header[0].text):
         return Diagnostic("E022", "got a header of one cell, want `|` between cells", header[0].span)
@@ -95,17 +95,19 @@ def _foreign(excerpt: Excerpt, header: tuple[Cell, ...], start: int, end: int) -
 
 
 def _check_header(header: tuple[Cell, ...]) -> list[Diagnostic]:
-    found = []
+    diagnostics = []
     seen: dict[str, Cell] = {}
     for cell in header:
         if not cell.text:
-            found.append(Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span))
+            diagnostics.append(Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span))
         elif cell.text in seen:
-            note = Note("it stands here first", seen[cell.text].span)
-            found.append(Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, (note,)))
+            note = Note("first given here", seen[cell.text].span)
+            diagnostics.append(
+                Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, (note,))
+            )
         else:
             seen[cell.text] = cell
-    return found
+    return diagnostics
 
 
 def _wrong_length(header: tuple[Cell, ...], row: tuple[Cell, ...]) -> Diagnostic:

@@ -1,7 +1,7 @@
-"""Whether a file has the keys and values of its kind: JSON Schema, told in an author's words and at their places.
+"""Validation of files against the JSON Schema of their kind, with positions and messages for authors.
 
-The schemas are files, which editors read too. Of a schema with a ``title`` the title is what an author is told to
-write; everything else is worded here. What names mean is left to later stages.
+The schemas are files, which editors read too. The ``title`` of a schema is its description in messages; all other
+wordings are here. The meaning of names is left to later stages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["check_schema", "documentation", "fitting", "keys_at", "meanings", "m
 
 
 class Fitting(Protocol):
-    """Remembers texts of files that fit the schema of their kind."""
+    """Cache of texts of files that match the schema of their kind."""
 
     def has(self, kind: str, text: str) -> bool: ...
 
@@ -41,7 +41,7 @@ _fitting: ContextVar[Fitting | None] = ContextVar("fitting", default=None)
 
 @contextmanager
 def fitting(known: Fitting) -> Iterator[None]:
-    """In here a file whose text is known to fit is not held against its schema again."""
+    """Use a cache of validated texts within the context."""
     token = _fitting.set(known)
     try:
         yield
@@ -50,31 +50,31 @@ def fitting(known: Fitting) -> Iterator[None]:
 
 
 TEMPLATED = ("label", "title", "left", "right", "note")
-"""Keys of rule text that may be a template."""
+"""Keys whose rule text may be a template."""
 
 
 def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
-    """Everything that the schema does not allow in a file with this text."""
-    known = _fitting.get()
-    if known is not None and known.has(kind, text):
+    """Return the violations of the schema in a file with this text, using the cache if there is one."""
+    cache = _fitting.get()
+    if cache is not None and cache.has(kind, text):
         return []
-    found = check_schema(kind, document)
-    if known is not None and not found:
-        known.add(kind, text)
-    return found
+    violations = check_schema(kind, document)
+    if cache is not None and not violations:
+        cache.add(kind, text)
+    return violations
 
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
-    """Everything in a file that the schema of its kind does not allow."""
-    found: list[Diagnostic] = []
+    """Return the violations of the schema of a kind."""
+    violations: list[Diagnostic] = []
     for error in _validator(kind).iter_errors(plain(document)):
-        found.extend(_worded(_error(error), _Place(document)))
-    return unique(found)
+        violations.extend(_worded(_error(error), _Place(document)))
+    return unique(violations)
 
 
 def meanings(kind: str, document: Mapping) -> Iterator[tuple[str, Scalar, str]]:
-    """The key of each scalar, the scalar, and the name of the definition that it has in the schemas (`rule_text`). The
-    key is one of the language: names that an author gives are passed over."""
+    """Yield, for each scalar, its key, the scalar, and the name of its definition in the schemas (such as `rule_text`).
+    The key is the innermost key of the language; names given by authors are skipped."""
     yield from _meanings(document, "", _schemas()[f"{kind}.schema.json"])
 
 
@@ -84,7 +84,7 @@ def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar
     if "$ref" in schema:
         file, _, path = schema["$ref"].partition("#/$defs/")
         if isinstance(value, Scalar):
-            is_template = path == "rule_text" and key in TEMPLATED and "{" in value.text  # words around values
+            is_template = path == "rule_text" and key in TEMPLATED and "{" in value.text  # text with values in braces
             yield key, value, "template" if is_template else path
         yield from _meanings(value, key, _schemas()[file or "common.schema.json"]["$defs"][path])
     for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
@@ -102,7 +102,7 @@ def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar
 
 @cache
 def _schemas() -> dict[str, Any]:
-    """All schemas by the names of their files."""
+    """Return all schemas by the names of their files."""
     paths = sorted(schema_folder().glob("*.schema.json"))
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
@@ -122,17 +122,17 @@ def _validator(kind: str) -> Validator:
     return validator(mine, registry=registry)
 
 
-def _unique_items(validator: object, wanted: bool, instance: object, schema: object) -> Iterator[ValidationError]:
-    """As in JSON Schema, where jsonschema's own compares each item with each other one."""
+def _unique_items(validator: object, enabled: bool, instance: object, schema: object) -> Iterator[ValidationError]:
+    """Check `uniqueItems` in linear time. The implementation of jsonschema compares all pairs of items."""
     from jsonschema.exceptions import ValidationError
 
-    if wanted and isinstance(instance, list) and len({repr(item) for item in instance}) < len(instance):
+    if enabled and isinstance(instance, list) and len({repr(item) for item in instance}) < len(instance):
         yield ValidationError("repeated items")
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A value of the document, with the key that leads to it."""
+    """A value of the document, with its key if it has one."""
 
     value: Value
     entry: Entry | None = None
@@ -149,13 +149,13 @@ class _Place:
 
     @property
     def span(self) -> Span:
-        """Return the position of the value, or of its key if there is none."""
+        """Position of the value, or of its key if the value is empty."""
         span = self.value.span
         return self.entry.key.span if self.entry and span.start == span.end else span
 
     @property
     def holder(self) -> Span:
-        """Return the position of a mapping's name: its key, or the first key in it."""
+        """Position for errors about a mapping as a whole: its key, or the first key in it."""
         if self.entry:
             return self.entry.key.span
         if isinstance(self.value, Mapping) and self.value.entries:
@@ -163,7 +163,7 @@ class _Place:
         return self.value.span
 
     def before(self, name: str) -> Entry | None:
-        """The entry above another one."""
+        """Return the entry above another one, or None."""
         entries = self.value.entries if isinstance(self.value, Mapping) else ()
         return next((above for above, entry in pairwise(entries) if entry.key.text == name), None)
 
@@ -174,10 +174,13 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """Error of jsonschema: a value that fails a keyword, with the reasons of each branch."""
+    """Error of jsonschema: a value that violates a keyword, with the errors of each branch.
+
+    ``expected`` is the value of the keyword in the schema.
+    """
 
     keyword: str
-    asked: Any
+    expected: Any
     value: Any
     schema: dict[str, Any]
     path: tuple[str | int, ...]
@@ -188,7 +191,7 @@ class _Error:
 def _error(error: ValidationError) -> _Error:
     return _Error(
         keyword=str(error.validator),
-        asked=error.validator_value,
+        expected=error.validator_value,
         value=error.instance,
         schema=error.schema if isinstance(error.schema, dict) else {},
         path=tuple(error.relative_path),
@@ -201,7 +204,7 @@ def _error(error: ValidationError) -> _Error:
 
 
 def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
-    """An author's words for an error below a place."""
+    """Word an error below a place."""
     place = start.below(error.path)
     if "propertyNames" in error.schema_path:
         name = str(error.value)
@@ -214,21 +217,21 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
     unknown = [key for key in error.value if key not in known]
     for number, key in enumerate(unknown):
-        hint = did_you_mean(key, known) if number < 20 else ""  # looking for near names is slow
+        hint = did_you_mean(key, known) if number < 20 else ""  # similar names are slow to find
         listed = ", ".join(f"`{name}`" for name in known)
         remedy = f"known here: {listed}" if not hint and len(known) <= 12 else None
         above = place.before(key)
         if not hint and above is not None and isinstance(above.value, Scalar) and above.value.text == "":
-            remedy = f"indent it deeper, if it belongs to `{above.key.text}`, which has nothing below it"
+            remedy = f"if it belongs to `{above.key.text}`, which has no value, indent it deeper"
         yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=remedy)
 
 
 def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    wanted: list[str] = error.asked
-    missing = [name for name in wanted if name not in error.value]
+    required: list[str] = error.expected
+    missing = [name for name in required if name not in error.value]
     message = f"missing key {_named(missing, 'and')}" if len(missing) == 1 else f"missing keys {_named(missing, 'and')}"
-    if len(missing) < len(wanted):
-        message += f", want {_named(wanted, 'and')}"
+    if len(missing) < len(required):
+        message += f", want {_named(required, 'and')}"
     yield Diagnostic("E102", message, place.holder, help=_meaning(error.schema, missing[0]))
 
 
@@ -240,28 +243,28 @@ def _meaning(schema: dict[str, Any], key: str) -> str | None:
 
 def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     remedy = None
-    if error.asked == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
+    if error.expected == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
         remedy = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
     if error.schema.get("title") == "rule text" and isinstance(place.value, Sequence):
-        remedy = 'rule text that begins with `[` stands in quotes: `"[…]"`'
-    if error.asked == "object" and isinstance(place.value, Sequence):
-        remedy = "names stand without `-`: `name:`, and what belongs to it below"
+        remedy = 'put rule text that starts with `[` in quotes: `"[…]"`'
+    if error.expected == "object" and isinstance(place.value, Sequence):
+        remedy = "write names without `-`: `name:`, and its content below"
     yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span, help=remedy)
 
 
 def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    hint = did_you_mean(str(error.value), map(str, error.asked)) if error.keyword == "enum" else ""
+    hint = did_you_mean(str(error.value), map(str, error.expected)) if error.keyword == "enum" else ""
     message = f"got {_described(error.value)}, want {_want(error)}{hint}"
     yield Diagnostic("E104", message, place.span, help=_as_id(error))
 
 
 def _as_id(error: _Error) -> str | None:
-    """Return the id that a path or a single word stands for."""
+    """Suggest an id for a path or a single word."""
     if error.schema.get("title") != "an id such as `folder/name`":
         return None
     parts = str(error.value).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
     if len(parts) == 3 and all(map(str.isidentifier, (part.replace("-", "_") for part in parts))):
-        return f"an id names the folder of the family and the file alone: `{parts[0]}/{parts[2]}`"
+        return f"an id has only the folder of the family and the name of the file: `{parts[0]}/{parts[2]}`"
     return "an id is the name of the family's folder, `/`, and the name of the file without `.yaml`"
 
 
@@ -280,7 +283,7 @@ def _too_few(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    for key, needed in error.asked.items():
+    for key, needed in error.expected.items():
         missing = [name for name in needed if name not in error.value]
         if key in error.value and missing:
             message = f"`{key}` needs {_named(missing, 'and')} too"
@@ -288,22 +291,22 @@ def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _excluded(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    names: list[str] = error.asked.get("required", []) if isinstance(error.asked, dict) else []
+    names: list[str] = error.expected.get("required", []) if isinstance(error.expected, dict) else []
     if not names:
         yield from _wrong_value(error, place)
-    elif isinstance(error.value, dict):  # where there are no keys, the type is told already
+    elif isinstance(error.value, dict):  # otherwise the type has an error of its own
         yield _together(names, place)
 
 
 def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    branches: list[dict[str, Any]] = error.asked
+    branches: list[dict[str, Any]] = error.expected
     if any(set(branch) != {"required"} for branch in branches):
         yield from _best_branch(error, place)
     elif isinstance(error.value, dict):
         names = [name for branch in branches for name in branch["required"]]
-        given = [name for name in names if name in error.value]
-        if given:
-            yield _together(given, place)
+        present = [name for name in names if name in error.value]
+        if present:
+            yield _together(present, place)
         elif "dependentSchemas" in error.schema_path:
             key = str(error.schema_path[error.schema_path.index("dependentSchemas") + 1])
             message = f"`{key}` needs {_named(names, 'or')}"
@@ -313,18 +316,18 @@ def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _together(names: list[str], place: _Place) -> Diagnostic:
-    written = sorted(names, key=lambda name: place.key(name).start)
-    return Diagnostic("E105", f"got {_named(written, 'and')} together, want one of them", place.key(written[-1]))
+    ordered = sorted(names, key=lambda name: place.key(name).start)
+    return Diagnostic("E105", f"got {_named(ordered, 'and')} together, want one of them", place.key(ordered[-1]))
 
 
 def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    """Of several forms that a value may have, the one that was meant: it has the right type and the fewest errors."""
+    """Report the errors of the branch that the author probably intended: of the right type, with the fewest errors."""
     branches: dict[int, list[_Error]] = {}
     for sub in error.branches:
         branches.setdefault(int(sub.schema_path[0]), []).append(sub)
-    meant = [errors for errors in branches.values() if not any(_is_about_all(sub) for sub in errors)]
-    if meant:
-        for sub in min(meant, key=lambda errors: sum(_weight(sub) for sub in errors)):
+    matching = [errors for errors in branches.values() if not any(_is_of_other_form(sub) for sub in errors)]
+    if matching:
+        for sub in min(matching, key=lambda errors: sum(_weight(sub) for sub in errors)):
             yield from _worded(sub, place)
         return
     code = "E103" if all(sub.keyword == "type" for errors in branches.values() for sub in errors) else "E104"
@@ -332,8 +335,8 @@ def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     yield Diagnostic(code, f"got {_described(error.value)}, want {_joined(wants, 'or')}", place.span)
 
 
-def _is_about_all(error: _Error) -> bool:
-    """Return whether an error says that the whole value is of another form, not that something in it is wrong."""
+def _is_of_other_form(error: _Error) -> bool:
+    """Return whether an error concerns the value as a whole, not a part of it."""
     own = not error.path and "propertyNames" not in error.schema_path
     return own and error.keyword in ("type", "enum", "const", "pattern", "minimum", "minLength")
 
@@ -362,7 +365,7 @@ _WORDINGS: dict[str, Callable[[_Error, _Place], Iterator[Diagnostic]]] = {
     "oneOf": _alternatives,
 }
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- wording -----------------------------------------------------------------------------------------------------------
 
 _TYPES = {
     "string": "text",
@@ -376,19 +379,19 @@ _TYPES = {
 
 
 def _want(error: _Error) -> str:
-    """Describe what a schema expects: its title, or the meaning of its keyword."""
+    """Describe the expected value: the title of the schema, or the meaning of its keyword."""
     if "title" in error.schema:
         return str(error.schema["title"])
-    asked = error.asked
+    expected = error.expected
     match error.keyword:
         case "enum":
-            return _named(asked, "or")
+            return _named(expected, "or")
         case "const":
-            return f"`{asked}`"
+            return f"`{expected}`"
         case "type":
-            return _joined([_TYPES[name] for name in ([asked] if isinstance(asked, str) else asked)], "or")
+            return _joined([_TYPES[name] for name in ([expected] if isinstance(expected, str) else expected)], "or")
         case "minimum":
-            return f"at least {asked}"
+            return f"at least {expected}"
         case "minLength":
             return "text"
         case _:
@@ -412,7 +415,7 @@ def _described(value: Any) -> str:
 
 
 def _shown(text: str) -> str:
-    """A text of the author's in backticks, on one line and not longer than one wants to read."""
+    """Quote an author's text in backticks, on one line, with at most 40 characters."""
     line = " ".join(text.split()).replace("`", "'")
     return f"`{line if len(line) <= 40 else line[:39] + '…'}`"
 
@@ -425,27 +428,27 @@ def _joined(parts: list[str], word: str) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
-# -- what a schema says, for editors -----------------------------------------------------------------------------------
+# -- lookup for editors ------------------------------------------------------------------------------------------------
 
 
 def documentation(kind: str, path: Iterable[str]) -> str:
-    """Return the schema's description of the key at a path of keys; items of lists have any number as their key."""
+    """Return the schema's description of the key at a path of keys. Any number stands for the items of a list."""
     described = [schema.get("description", "") for schema in _along(kind, path)]
     return next((text for text in described if text), "")
 
 
 def keys_at(kind: str, path: Iterable[str]) -> dict[str, str]:
-    """The keys that may stand at a path, each with what the schema says about it."""
-    found: dict[str, str] = {}
+    """Return the keys allowed at a path, each with its description in the schema."""
+    keys: dict[str, str] = {}
     for schema in _along(kind, path):
         for name, value in schema.get("properties", {}).items():
-            texts = (each.get("description", "") for each in _unfolded(value))
-            found.setdefault(name, next((text for text in texts if text), ""))
-    return found
+            texts = (branch.get("description", "") for branch in _unfolded(value))
+            keys.setdefault(name, next((text for text in texts if text), ""))
+    return keys
 
 
 def values_at(kind: str, path: Iterable[str]) -> tuple[list[str], set[str]]:
-    """The words that may stand at a path, and the names of the definitions that the schemas have for it."""
+    """Return the words allowed at a path, and the names of its definitions in the schemas."""
     words: list[str] = []
     names: set[str] = set()
     for schema in _along(kind, path):
@@ -456,7 +459,7 @@ def values_at(kind: str, path: Iterable[str]) -> tuple[list[str], set[str]]:
 
 
 def _along(kind: str, path: Iterable[str]) -> list[Any]:
-    """The schemas of the value at a path: each with all that it refers to and its branches."""
+    """Return the schemas of the value at a path, with all references and branches."""
     here = list(_unfolded(_schemas()[f"{kind}.schema.json"]))
     for step in path:
         below: list[Any] = []

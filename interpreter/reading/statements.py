@@ -1,4 +1,4 @@
-"""The statements of the rulebooks: one sentence of fact each, with an id that rules cite."""
+"""Statements of rulebooks: sentences of fact with the ids that rules cite."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Statement", "check_statements", "statements_of"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of fact of a rulebook (``kind`` rule, table, example, component, advice or ui), a fill or a gap."""
+    """A sentence of fact of a rulebook (``kind``: rule, table, example, component, advice or ui), a fill or a gap."""
 
     id: str
     book: str
@@ -29,18 +29,18 @@ class Statement:
 
 
 def statements_of(shelf: Shelf) -> dict[str, Statement]:
-    """All statements of all folders of rulesets, by id."""
-    found: dict[str, Statement] = {}
+    """Return all statements in the folders of rulesets, by id."""
+    statements: dict[str, Statement] = {}
     for path, _ in _files(shelf):
         for statement in _read(path)[0]:
-            found.setdefault(statement.id, statement)
-    return found
+            statements.setdefault(statement.id, statement)
+    return statements
 
 
 def check_statements(shelf: Shelf) -> list[Diagnostic]:
-    """Files of statements that cannot be read."""
-    found = ((name, _read(path)[1]) for path, name in _files(shelf))
-    return [Diagnostic("E603", f"cannot read `{name}`: {problem}", None) for name, problem in found if problem]
+    """Report files of statements that cannot be read."""
+    problems = ((name, _read(path)[1]) for path, name in _files(shelf))
+    return [Diagnostic("E603", f"cannot read `{name}`: {problem}", None) for name, problem in problems if problem]
 
 
 def _files(shelf: Shelf) -> Iterator[tuple[Path, str]]:
@@ -50,7 +50,7 @@ def _files(shelf: Shelf) -> Iterator[tuple[Path, str]]:
 
 
 def _read(path: Path) -> tuple[tuple[Statement, ...], str]:
-    """The statements of a file, and why it cannot be read where it cannot."""
+    """Return the statements of a file, and the reason if it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -66,7 +66,7 @@ def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
         reader = csv.DictReader(StringIO(data.decode("utf-8"), newline=""))
         missing = [name for name in ("id", "kind", "statement") if name not in (reader.fieldnames or ())]
         if missing:
-            return (), f"the first line names no column `{missing[0]}`"
+            return (), f"the first line has no column `{missing[0]}`"
         return tuple(_statement(row, stem) for row in reader), ""
     except UnicodeDecodeError:
         return (), "it is not UTF-8"

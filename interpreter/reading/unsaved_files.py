@@ -1,4 +1,4 @@
-"""Texts that an editor holds and has not saved: whoever reads such a file reads the text instead of what is on disk."""
+"""Unsaved texts of an editor, which readers see instead of the files on disk."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 __all__ = ["unsaved", "unsaved_bytes"]
 
-_now: ContextVar[Mapping[Path, str]] = ContextVar("unsaved", default={})  # noqa: B039  (nobody can change it)
+_now: ContextVar[Mapping[Path, str]] = ContextVar("unsaved", default={})  # noqa: B039  (never mutated)
 
 
 @contextmanager
 def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
-    """Within, these texts stand for the files at these absolute paths."""
+    """Substitute these texts for the files at these absolute paths within the context."""
     token = _now.set(dict(texts))
     try:
         yield
@@ -24,7 +24,7 @@ def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
 
 
 def unsaved_bytes(path: str | os.PathLike[str]) -> bytes | None:
-    """Return the unsaved text of a file as bytes; nothing if the saved file is current."""
+    """Return the unsaved text of a file as bytes, or None if there is none."""
     texts = _now.get()
     text = texts.get(Path(os.path.abspath(path))) if texts else None
     return None if text is None else text.encode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""YAML as values with places: what comes in is a text, what goes out are scalars, sequences and mappings with spans.
+"""YAML reader: turns a text into scalars, sequences and mappings with spans.
 
-The values are built from PyYAML's events, one after another and without recursion, so that no file can exhaust the
-stack: scalars follow YAML 1.2 (``no``, ``on`` and ``012`` stay words), repeated keys and tags are reported, anchors
-expand up to a limit. What a key means is left to the schema and to those who read the values.
+Values are built from PyYAML's events without recursion, so no file can exhaust the stack. Scalars follow YAML 1.2
+(``no``, ``on`` and ``012`` stay words), repeated keys and tags are reported, and anchors expand up to a limit. The
+meaning of keys is left to the schema and to the readers of the values.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Style = Literal["plain", "quoted", "literal", "folded"]
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A word, number or text. ``text`` is what stands there, ``value`` the number, truth or nothing that it means."""
+    """A word, number or text. ``text`` is its content, ``value`` the number, boolean, None or text that it means."""
 
     text: str
     style: Style
@@ -62,7 +62,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """``[a, b]`` or lines with ``-``."""
+    """A list: ``[a, b]`` or lines with ``-``."""
 
     items: tuple[Value, ...]
     span: Span = field(repr=False)
@@ -70,7 +70,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One key of a mapping with its value."""
+    """A key of a mapping with its value."""
 
     key: Scalar
     value: Value
@@ -78,7 +78,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Mapping:
-    """``key: value`` lines. Keys are compared by their text, so ``2:`` and ``"2":`` are one key."""
+    """``key: value`` lines. Keys are compared by their text, so ``2:`` and ``"2":`` are equal."""
 
     entries: tuple[Entry, ...]
     span: Span = field(repr=False)
@@ -91,8 +91,8 @@ class Mapping:
         return self._by_key.get(key)
 
     def get(self, key: str) -> Value | None:
-        found = self._by_key.get(key)
-        return found.value if found else None
+        entry = self._by_key.get(key)
+        return entry.value if entry else None
 
     def keys(self) -> list[str]:
         return list(self._by_key)
@@ -117,7 +117,7 @@ Value: TypeAlias = Scalar | Sequence | Mapping
 
 
 def plain(value: Value) -> Any:
-    """The same value as plain Python data; keys are texts."""
+    """Return a value as plain Python data; keys are texts."""
     if isinstance(value, Scalar):
         return value.value
     if isinstance(value, Sequence):
@@ -126,7 +126,7 @@ def plain(value: Value) -> Any:
 
 
 def decode(name: str, data: bytes) -> tuple[SourceFile, list[Diagnostic]]:
-    """The text of a file. Bytes that are not UTF-8 are reported; a byte order mark is dropped."""
+    """Decode the bytes of a file. Bytes that are not UTF-8 are reported; a byte order mark is dropped."""
     body = data.removeprefix(codecs.BOM_UTF8)
     try:
         return SourceFile(name, body.decode("utf-8")), []
@@ -140,7 +140,7 @@ def decode(name: str, data: bytes) -> tuple[SourceFile, list[Diagnostic]]:
 
 
 class Known(Protocol):
-    """Remembers what files hold in whose YAML nothing is wrong."""
+    """Cache of the values of files with valid YAML."""
 
     def get(self, file: SourceFile) -> Mapping | None: ...
 
@@ -152,7 +152,7 @@ _known: ContextVar[Known | None] = ContextVar("known", default=None)
 
 @contextmanager
 def knowing(known: Known) -> Iterator[None]:
-    """In here the YAML of a file that is known is not read again."""
+    """Use a cache of values within the context."""
     token = _known.set(known)
     try:
         yield
@@ -161,25 +161,25 @@ def knowing(known: Known) -> Iterator[None]:
 
 
 def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
-    """The mapping that a file holds, and all that is wrong with its YAML; nothing where it cannot be read."""
-    known = _known.get()
-    root = None if known is None else known.get(file)
+    """Read the mapping in a file, with diagnostics. The mapping is None if the file cannot be read."""
+    cache = _known.get()
+    root = None if cache is None else cache.get(file)
     if root is not None:
         return root, []
-    refused = _check_text(file)
-    if refused:
-        return None, refused
-    root, found = _Reader(file).read()
-    if known is not None and root is not None and not found:
-        known.add(file, root)
-    return root, found
+    diagnostics = _check_text(file)
+    if diagnostics:
+        return None, diagnostics
+    root, diagnostics = _Reader(file).read()
+    if cache is not None and root is not None and not diagnostics:
+        cache.add(file, root)
+    return root, diagnostics
 
 
 # -- before the parser -------------------------------------------------------------------------------------------------
 
 _UNREADABLE = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # what YAML calls not printable
-    "|\r(?!\n)|[\u2028\u2029\u202a-\u202e\u2066-\u2069]"  # line breaks that no editor counts, turns of direction
+    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML
+    "|\r(?!\n)|[\u2028\u2029\u202a-\u202e\u2066-\u2069]"  # line breaks that editors do not count, text direction
     "|(?<!^)\ufeff"
 )
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
@@ -188,19 +188,19 @@ _TAB = re.compile(r"^ *\t", re.MULTILINE)
 def _check_text(file: SourceFile) -> list[Diagnostic]:
     if len(file.text) > MAX_BYTES:
         return [too_large(file)]
-    found = []
+    diagnostics = []
     if match := _UNREADABLE.search(file.text):
         name = f"U+{ord(match[0]):04X}"
-        message = f"character {name} cannot stand in a file, want readable text"
-        found.append(_first(file, _UNREADABLE, Diagnostic("E003", message, _at(file, match.start(), 1))))
+        message = f"character {name} is not allowed in a file"
+        diagnostics.append(_first(file, _UNREADABLE, Diagnostic("E003", message, _at(file, match.start(), 1))))
     if match := _TAB.search(file.text):
         message = "got a tab as indentation, want spaces"
-        found.append(_first(file, _TAB, Diagnostic("E004", message, _at(file, match.end() - 1, 1))))
-    return found
+        diagnostics.append(_first(file, _TAB, Diagnostic("E004", message, _at(file, match.end() - 1, 1))))
+    return diagnostics
 
 
 def _first(file: SourceFile, pattern: re.Pattern[str], diagnostic: Diagnostic) -> Diagnostic:
-    """The first place of many: the others are counted, as there may be one on every line."""
+    """Report the first of many positions and count the others, since every line may have one."""
     more = sum(1 for _ in pattern.finditer(file.text)) - 1
     if not more:
         return diagnostic
@@ -225,7 +225,7 @@ _STYLES: dict[str | None, Style] = {"'": "quoted", '"': "quoted", "|": "literal"
 
 
 class _Refused(Exception):
-    """Reading ends here: what follows could not be told apart from what was refused."""
+    """Raised to stop reading at an error that makes the rest ambiguous."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -234,7 +234,7 @@ class _Refused(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end is still to come. Of a mapping, ``values`` are keys and values in turn."""
+    """A collection that is not complete yet. The ``values`` of a mapping are alternating keys and values."""
 
     start: int
     mapping: bool
@@ -260,8 +260,8 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 
 def loader() -> type:
-    """PyYAML's loader, by libyaml where that is there. Its own takes `?` in a word between brackets for an indicator,
-    which YAML 1.2 and libyaml do not: there it sees a letter."""
+    """Return PyYAML's loader, based on libyaml if available. In flow collections, the pure Python loader takes `?` in a
+    word for an indicator, unlike YAML 1.2 and libyaml; a subclass corrects that."""
     import yaml
 
     if hasattr(yaml, "CSafeLoader"):
@@ -271,8 +271,8 @@ def loader() -> type:
         in_word = False
 
         def peek(self, index: int = 0) -> str:
-            found: str = super().peek(index)
-            return "_" if self.in_word and found == "?" else found
+            character: str = super().peek(index)
+            return "_" if self.in_word and character == "?" else character
 
         def scan_plain(self) -> Any:
             self.in_word = True
@@ -285,7 +285,7 @@ def loader() -> type:
 
 
 def _index(mark: Any) -> int:
-    """The offset of a mark in characters. PyYAML's types say that it may lack, its parsers always set it."""
+    """Return the offset of a mark in characters. It is optional in PyYAML's types, but its parsers always set it."""
     return int(mark.index)
 
 
@@ -316,7 +316,7 @@ class _Reader:
         if self.root is None or (isinstance(self.root, Scalar) and self.root.value is None):
             got = "an empty file"
         span = self.root.span if self.root else Span(self.file, 0, 0)
-        return Diagnostic("E013", f"got {got}, want keys with values", span, help="a file opens with `language: 1`")
+        return Diagnostic("E013", f"got {got}, want keys with values", span, help="a file starts with `language: 1`")
 
     def _read_events(self) -> None:
         import yaml
@@ -345,7 +345,7 @@ class _Reader:
         text = str(event.value)
         if style == "quoted" and (unreadable := _UNREADABLE.search(text)):
             name = f"U+{ord(unreadable[0]):04X}"
-            message = f"an escape stands for {name}, which cannot stand in a text"
+            message = f"an escape for {name} is not allowed in a text"
             self.found.append(Diagnostic("E003", message, _at(self.file, start, 1)))
             text = _UNREADABLE.sub("�", text)
         value = _value(text) if style == "plain" else text
@@ -367,7 +367,7 @@ class _Reader:
         self._place(value, this.size, this.height, this.anchor)
 
     def _join(self, this: _Open) -> None:
-        """Puts plain texts together that a `,` between round brackets has cut, and says so."""
+        """Join plain texts that a `,` within parentheses has split, and report them."""
         values, step = this.values, 2 if this.mapping else 1
         place = step - 1
         while place < len(values):
@@ -384,9 +384,9 @@ class _Reader:
                 del values[place + 1 : place + 1 + step]
             if last is not first:
                 span = Span(self.file, first.span.start, last.span.end)
-                helped = f'put it into double quotes: `"{span.text}"`'
+                help = f'put it in double quotes: `"{span.text}"`'
                 message = "a `,` ends a text between `{` and `}`, or `[` and `]`"
-                self.found.append(Diagnostic("E001", message, span, help=helped))
+                self.found.append(Diagnostic("E001", message, span, help=help))
                 values[place] = Scalar(span.text, "plain", span, span.text)
             place += step
 
@@ -395,15 +395,15 @@ class _Reader:
         span = Span(self.file, _index(event.start_mark), _index(event.end_mark))
         anchored = self.anchors.get(name)
         if any(this.anchor == name for this in self.open):
-            raise _Refused(Diagnostic("E009", f"`*{name}` stands inside the value that `&{name}` names", span))
+            raise _Refused(Diagnostic("E009", f"alias `*{name}` is inside its own anchor `&{name}`", span))
         if anchored is None:
-            raise _Refused(Diagnostic("E009", f"`*{name}` names nothing, want an anchor `&{name}` before it", span))
+            raise _Refused(Diagnostic("E009", f"unknown alias `*{name}`, want an anchor `&{name}` before it", span))
         if len(self.open) + anchored.height - 1 > MAX_DEPTH:
             raise _Refused(self._too_deep(span.start))
         self._place(anchored.value, anchored.size, anchored.height, None, span)
 
     def _place(self, value: Value, size: int, height: int, anchor: str | None, at: Span | None = None) -> None:
-        """Hand a finished value to the collection that it stands in, or make it the root."""
+        """Add a finished value to its collection, or make it the root."""
         self.count += size if at or isinstance(value, Scalar) else 1
         if self.count > MAX_VALUES:
             message = f"the file expands to more than {MAX_VALUES} values, want fewer"
@@ -427,7 +427,7 @@ class _Reader:
                     Diagnostic("E006", f"got {got} as a key, want a word", _at(self.file, key.span.start, 1))
                 )
             elif key.text in seen:
-                note = Note("it stands here first", seen[key.text].span)
+                note = Note("first given here", seen[key.text].span)
                 self.found.append(
                     Diagnostic("E005", f"key `{key.text}` is given twice, want it once", key.span, (note,))
                 )
@@ -436,7 +436,7 @@ class _Reader:
                 yield Entry(key, value)
 
     def _content(self, event: yaml.NodeEvent) -> int:
-        """Return the start of a value: PyYAML's mark lies before its anchor and tag."""
+        """Return the start of a value, after its anchor and tag; PyYAML's mark is before them."""
         start, end = _index(event.start_mark), _index(event.end_mark)
         tag = getattr(event, "tag", None)
         if tag:
@@ -456,17 +456,17 @@ class _Reader:
 
 
 def _is_cut(text: str, value: Value) -> bool:
-    """Return whether a plain text has a `(` that is still open."""
+    """Return whether a plain text has an unclosed `(`."""
     return isinstance(value, Scalar) and value.style == "plain" and text.count("(") > text.count(")")
 
 
 def _text(value: Value) -> bool:
-    """Return whether something stands behind a key."""
+    """Return whether a key has a value."""
     return not isinstance(value, Scalar) or value.text != ""
 
 
 def _value(text: str) -> int | bool | str | None:
-    """A plain scalar by YAML 1.2: whole numbers (of up to 18 digits), truth and nothing; all else stays a word."""
+    """Interpret a plain scalar by YAML 1.2: integers (up to 18 digits), booleans and null; others remain words."""
     if _INTEGER.fullmatch(text):
         return int(text)
     if text in ("true", "false"):
@@ -474,61 +474,61 @@ def _value(text: str) -> int | bool | str | None:
     return None if text in ("", "~", "null") else text
 
 
-# -- the parser's own errors -------------------------------------------------------------------------------------------
+# -- errors of the parser ----------------------------------------------------------------------------------------------
 
-_QUOTE = "put a text that holds `: `, ` #` or opens with a sign into double quotes"
+_QUOTE = "put text in double quotes if it contains `: ` or ` #`, or starts with a special character"
 _ESCAPE = "write `\\\\` for `\\`, or use single quotes"
 _DEPTH = "compare the indentation with the lines above"
-# what PyYAML says (its two parsers differ) | what an author reads | a remedy | whose place: problem or context
+# PyYAML's message (its two parsers differ) | our message | help | position: that of the problem or of its context
 _SAYINGS: tuple[tuple[str, str, str | None, str], ...] = (
     (
         "mapping values are not allowed",
-        "got a `:` that opens no value, want one `key: value` a line",
+        "got an unexpected `:`, want one `key: value` a line",
         _QUOTE,
         "problem",
     ),
     ("could not find expected ':'", "got text without `:`, want `key: value`", _QUOTE, "context"),
-    ("cannot start any token", "got a character that cannot open a value", _QUOTE, "problem"),
-    ("quoted.*unexpected (end of stream|document)", "the quote that opens here is never closed", None, "context"),
-    ("escape|hexdecimal|hexadecimal|invalid Unicode", "got an escape that YAML does not know", _ESCAPE, "problem"),
-    ("',' or '\\]'", "the list in `[` goes on wrongly, want `,` or `]`", None, "problem"),
-    ("',' or '}'", "the mapping in `{` goes on wrongly, want `,` or `}`", None, "problem"),
+    ("cannot start any token", "got a character that cannot start a value", _QUOTE, "problem"),
+    ("quoted.*unexpected (end of stream|document)", "this quote is never closed", None, "context"),
+    ("escape|hexdecimal|hexadecimal|invalid Unicode", "got an unknown escape", _ESCAPE, "problem"),
+    ("',' or '\\]'", "the list in `[` is not closed, want `,` or `]`", None, "problem"),
+    ("',' or '}'", "the mapping in `{` is not closed, want `,` or `}`", None, "problem"),
     ("flow (sequence|mapping|node)", "got something else, want a value, `,` or the closing bracket", None, "problem"),
-    ("sequence entries are not allowed", "got `-` behind something else, want it on its own line", None, "problem"),
+    ("sequence entries are not allowed", "got `-` after something else, want it on its own line", None, "problem"),
     ("mapping keys are not allowed", "got `?`, want a key", _QUOTE, "problem"),
     ("block mapping", "got something else, want a key at the depth of the keys before it", _DEPTH, "problem"),
     ("block (collection|sequence)", "got something else, want `-` at the depth of those before it", _DEPTH, "problem"),
     ("block scalar", "got something else after `|`, want the text on the lines below", None, "problem"),
     ("anchor|alias", "got `&` or `*` without a name, want a value", _QUOTE, "problem"),
-    ("directive|incompatible YAML", "got a line that opens with `%`, want keys", None, "problem"),
+    ("directive|incompatible YAML", "got a line that starts with `%`, want keys", None, "problem"),
     ("tag", "got a tag, want a value without tag", _QUOTE, "problem"),
     ("document start", "got something else after the end of the keys, want nothing", _DEPTH, "problem"),
 )
 
 
 def _syntax(file: SourceFile, error: Exception) -> Diagnostic:
-    """PyYAML's error in an author's words, at its place."""
+    """Return the diagnostic for an error of PyYAML, reworded for authors."""
     context = str(getattr(error, "context", None) or "")
-    told = f"{context}; {getattr(error, 'problem', None) or ''}"
+    original = f"{context}; {getattr(error, 'problem', None) or ''}"
     marks = {name: getattr(error, f"{name}_mark", None) for name in ("problem", "context")}
     unknown = ("", "this cannot be read as YAML", None, "problem")
-    _, message, remedy, where = next((saying for saying in _SAYINGS if re.search(saying[0], told)), unknown)
+    _, message, remedy, where = next((saying for saying in _SAYINGS if re.search(saying[0], original)), unknown)
     mark = marks[where] or marks["problem"] or marks["context"]
-    other = marks["context"] if where == "problem" else None
+    start = marks["context"] if where == "problem" else None
     span = _at(file, mark.index if mark else 0, 1)
     remedy = _remedy_at(span) or remedy
-    notes = (Note("what is being read starts here", _at(file, other.index, 1)),) if other else ()
-    return Diagnostic("E001", message, span, notes if other and other.index != span.start else (), remedy)
+    notes = (Note("the value starts here", _at(file, start.index, 1)),) if start else ()
+    return Diagnostic("E001", message, span, notes if start and start.index != span.start else (), remedy)
 
 
-# -- rule text and its places ------------------------------------------------------------------------------------------
+# -- rule text and its positions ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A text taken out of a file, of which each character's place in the file is known.
+    """A text from a file, with the position of each character in the file.
 
-    ``lines`` are pairs: where a line starts in ``text``, and where that is in the file.
+    ``lines`` are pairs of offsets: the start of a line in ``text`` and in the file.
     """
 
     text: str
@@ -542,13 +542,13 @@ class Excerpt:
         return min(place + position - start, len(self.file.text))
 
     def span(self, start: int, end: int) -> Span:
-        """The place of ``text[start:end]``; it ends behind its last character, not in front of the next one."""
+        """Return the span of ``text[start:end]``. It ends after its last character, not before the next one."""
         first = self.offset(start)
         return Span(self.file, first, max(first, self.offset(end - 1) + 1) if end > start else first)
 
 
 def excerpt(scalar: Scalar) -> Excerpt | Diagnostic:
-    """A scalar's text with exact places; refused where characters of text and file do not stand one for one."""
+    """Return a scalar's text with exact positions, or a diagnostic if its characters differ from those of the file."""
     file, start = scalar.span.file, scalar.span.start
     if scalar.style == "literal":
         return Excerpt(scalar.text, file, tuple(_literal_lines(scalar)))
@@ -564,7 +564,7 @@ def excerpt(scalar: Scalar) -> Excerpt | Diagnostic:
 
 
 def _literal_lines(scalar: Scalar) -> Iterator[tuple[int, int]]:
-    """Line by line: YAML cuts the same indentation off each one, and blank ones may be shorter."""
+    """Yield the offsets of each line. YAML removes the same indentation from each; blank lines may be shorter."""
     file = scalar.span.file
     number = file.position(scalar.span.start)[0]
     offset = 0
@@ -577,23 +577,23 @@ def _literal_lines(scalar: Scalar) -> Iterator[tuple[int, int]]:
         offset += len(text) + 1
 
 
-# What a line looks like at which YAML cannot be read, and what mends it.
+# Patterns of lines at which YAML parsing fails, and the help for each.
 _LOOKS: tuple[tuple[str, str], ...] = (
     (
         r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer): +[^|\s]",
-        "rule text that holds `: ` stands in a block: write `|` after the key and the text on the lines below",
+        "put rule text that contains `: ` in a block: write `|` after the key and the text on the lines below",
     ),
     (
         r"^ *(- +)?([\w-]+: +)?\[.*\] *[^\s,#\]}]",
-        "a list ends at its `]`; put a text that opens with `[` into double quotes",
+        "a list ends at its `]`; put text that starts with `[` in double quotes",
     ),
-    (r": *\{\w+\}", "put a text that opens with `{` into double quotes"),
-    (r"^ *[a-z_][\w-]*:[^\s:]", "put a blank behind the `:`"),
+    (r": *\{\w+\}", "put text that starts with `{` in double quotes"),
+    (r"^ *[a-z_][\w-]*:[^\s:]", "write a space after the `:`"),
 )
 
 
 def _remedy_at(span: Span) -> str | None:
-    """A remedy that the line itself suggests, or the one above it that opens a block."""
+    """Suggest a fix by the line of an error, or by the line above it if that opens a block."""
     line, above = span.file.line(span.line), span.file.line(span.line - 1) if span.line > 1 else ""
     if above.rstrip().endswith("|") and ":" in above and ": " not in line:
         return "indent the text below a `|` deeper than the key before it"

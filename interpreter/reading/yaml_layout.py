@@ -1,7 +1,7 @@
-"""The layout of a YAML file: the same keys and values, comments and line breaks, each where it belongs.
+"""Formatter of YAML files: normalises indentation and spacing, and keeps values, comments and line breaks.
 
-What comes in is a file that can be read; texts that are laid out by those who know them (rules, printed tables) come in
-beside it. Lines are neither broken nor joined. The rules of the layout are told in ``docs/language.md``.
+The input is a valid file, and the formatted texts of scalars that other formatters handle (rules, printed tables).
+Lines are neither broken nor joined. ``docs/language.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 __all__ = ["STEP", "WIDTH", "comment_column", "lay_out", "lay_out_table"]
 
 STEP = 2
-"""How many columns a level is indented."""
+"""Columns of indentation for each level."""
 
 WIDTH = 120
-"""The columns of a line of rule text."""
+"""Maximum columns of a line of rule text."""
 
 _BLOCK = re.compile(r"[|>][-+0-9]*")
 
 
 def lay_out(file: SourceFile, texts: Mapping[int, str]) -> str:
-    """The text of a file, laid out; its last line has an end. ``texts`` are scalars that are written anew, by where
-    they start: of a block its lines, of all others what stands there with its quotes.
+    """Return the formatted text of a file, with a final line break.
+
+    ``texts`` are replacements of scalars by start offset: the lines of a block, or any other scalar with its quotes.
     """
     return _Writer(file.text, texts).written()
 
 
 def lay_out_table(text: str) -> str:
-    """A printed table whose columns stand below each other; comments stay between its rows."""
+    """Align the columns of a printed table. Comments stay between its rows."""
     rows = [_cells(line) for line in text.split("\n")]
     columns = max((len(row) for row in rows if row), default=0)
     widths = [max((_width(row[n]) for row in rows if row and n < len(row)), default=0) for n in range(columns)]
@@ -48,7 +49,7 @@ def lay_out_table(text: str) -> str:
 
 
 def comment_column(line: str, column: int) -> int:
-    """Return the column of a trailing comment: as before, but at least two blanks after the code."""
+    """Return the column of a trailing comment: unchanged, but at least two spaces after the code."""
     return max(len(line) + 2, column)
 
 
@@ -63,14 +64,14 @@ def _padded(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Return the width of a text in columns of a screen."""
+    """Return the display width of a text in columns."""
     from unicodedata import combining, east_asian_width
 
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _without_gaps(lines: list[str]) -> Iterator[str]:
-    """Lines without blank ones at their ends, and with one blank line where there were more."""
+    """Drop blank lines at the ends, and collapse several blank lines into one."""
     blank = started = False
     for line in lines:
         if line:
@@ -83,31 +84,31 @@ def _without_gaps(lines: list[str]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Level:
-    """A block collection: the column of its keys or dashes as found and as written."""
+    """A block collection: the column of its keys or dashes in the input and in the output."""
 
-    found: int
+    read: int
     written: int
     mapping: bool = True
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes token after token; between two of them are blanks, line breaks and comments."""
+    """Writes the tokens of a file with the spaces, line breaks and comments between them."""
 
     text: str
     texts: Mapping[int, str]
     lines: list[str] = field(default_factory=list)
     line: str = ""
-    shift: int = 0  # by how much the line moved to the right
+    shift: int = 0  # columns that the line has moved to the right
     levels: list[_Level] = field(default_factory=list)
-    closed: list[_Level] = field(default_factory=list)  # those that ended since the last token
-    base: _Level = field(default_factory=lambda: _Level(0, -STEP))  # what a value belongs to: its key or dash
-    brackets: list[int] = field(default_factory=list)  # of each that is open, the line on which it was opened
+    closed: list[_Level] = field(default_factory=list)  # levels that ended since the last token
+    base: _Level = field(default_factory=lambda: _Level(0, -STEP))  # key or dash of the current value
+    brackets: list[int] = field(default_factory=list)  # line of each open bracket
     last: str = ""
-    end: int = 0  # how far the text is written
-    keyed: bool = False  # whether a key is to come
-    keeps: bool = False  # whether blank lines belong to the value before them
-    exact: bool = False  # whether blanks at the end of the line belong to the value
+    end: int = 0  # end of the text written so far
+    keyed: bool = False  # a key follows
+    keeps: bool = False  # blank lines belong to the value before them
+    exact: bool = False  # spaces at the end of the line belong to the value
 
     def written(self) -> str:
         import yaml
@@ -126,7 +127,7 @@ class _Writer:
                 self.closed.append(self.levels.pop())
             case "Key" if mark.index == _index(token.end_mark):
                 self.keyed = True
-                self._belongs(mark.column)
+                self._set_base(mark.column)
             case "StreamStart":
                 pass
             case "StreamEnd":
@@ -134,17 +135,17 @@ class _Writer:
             case _:
                 self._write(name, mark.index, _index(token.end_mark), mark.column)
 
-    def _belongs(self, found: int) -> None:
+    def _set_base(self, read: int) -> None:
         if not self.brackets and self.levels:
-            self.base = _Level(found, self.levels[-1].written)
+            self.base = _Level(read, self.levels[-1].written)
 
-    def _write(self, name: str, start: int, end: int, found: int) -> None:
+    def _write(self, name: str, start: int, end: int, read: int) -> None:
         if name in ("FlowSequenceEnd", "FlowMappingEnd"):
             self.brackets.pop()
         column = self._column(name)
-        self._between(start, found, column, name)
+        self._between(start, read, column, name)
         if name == "BlockEntry":
-            self.base = _Level(found, column)
+            self.base = _Level(read, column)
         if name == "Scalar":
             self._scalar(start, end)
         else:
@@ -155,13 +156,13 @@ class _Writer:
         self.last, self.keyed = name, False
 
     def _column(self, name: str) -> int:
-        """Return the column of a token that begins a line."""
+        """Return the column of the first token of a line."""
         if name in ("DocumentStart", "DocumentEnd", "Directive"):
             return 0
         if self.brackets or name in ("FlowSequenceEnd", "FlowMappingEnd"):
             return self._continued()
         if name == "BlockEntry":
-            level = self.levels[-1]  # dashes may stand at the column of the key that they belong to
+            level = self.levels[-1]  # dashes may be at the column of their key
             return level.written + (STEP if level.mapping else 0)
         if self.keyed or name in ("Key", "Value"):
             return self.levels[-1].written if self.levels else 0
@@ -179,46 +180,46 @@ class _Writer:
             self._block(start, raw)
             return
         raw = self.texts.get(start, raw)
-        first, *others = raw.split("\n")
+        first, *lines = raw.split("\n")
         self.line += first
-        for other in others:
-            escaped = self.line.rstrip().endswith("\\")  # a blank behind it belongs to the text
+        for line in lines:
+            escaped = self.line.rstrip().endswith("\\")  # a space after it belongs to the text
             self._flush(exact=escaped)
-            inner = other.lstrip(" ")
+            inner = line.lstrip(" ")
             self.line = " " * self._continued() + inner if inner else ""
         self.end = end
 
     def _block(self, start: int, raw: str) -> None:
-        """A block scalar: its lines stand one step deeper than what it belongs to."""
+        """Write a block scalar, indented one step deeper than its key or dash."""
         head, _, body = raw.partition("\n")
         sign = _BLOCK.match(head)
         assert sign
-        given = next((int(char) for char in sign[0] if char.isdigit()), 0)
+        indicator = next((int(char) for char in sign[0] if char.isdigit()), 0)
         raw_lines = body.split("\n")
         begin = next((n for n, line in enumerate(raw_lines) if line.strip()), len(raw_lines))
-        lines = [""] * begin + raw_lines[begin:]  # blanks above the first line are no text
-        found = self.base.found + given if given else next((_indent(line) for line in lines if line.strip()), 0)
-        while lines and not lines[-1][found:].rstrip("\n"):
+        lines = [""] * begin + raw_lines[begin:]  # spaces above the first line are ignored
+        first = next((_indent(line) for line in lines if line.strip()), 0)
+        read = self.base.read + indicator if indicator else first
+        while lines and not lines[-1][read:].rstrip("\n"):
             lines.pop()
         self.end = start + len(head) + sum(len(line) + 1 for line in raw_lines[: len(lines)])
-        inner = self.texts[start].split("\n") if start in self.texts else [line[found:] for line in lines]
-        column = self.base.written + (given or STEP)
+        inner = self.texts[start].split("\n") if start in self.texts else [line[read:] for line in lines]
+        column = self.base.written + (indicator or STEP)
         self.line += head.rstrip()
         for line in inner:
             self._flush(exact=True)
             self.line = " " * column + line if line else ""
         self.exact, self.keeps = True, "+" in sign[0]
 
-    # -- what stands between tokens
+    # -- between tokens
 
-    def _between(self, start: int, found: int, column: int, name: str) -> None:
-        """Writes blanks, line breaks and comments up to the next token, which stands at ``column`` if it begins a
-        line."""
-        first, *others = self.text[self.end : start].split("\n")
+    def _between(self, start: int, read: int, column: int, name: str) -> None:
+        """Write spaces, line breaks and comments up to the next token, which goes to ``column`` if it starts a line."""
+        first, *lines = self.text[self.end : start].split("\n")
         if not self.last:
-            first, others = "", [first, *others]
-        if not others:
-            self.line += self._blanks(name)
+            first, lines = "", [first, *lines]
+        if not lines:
+            self.line += self._spaces(name)
             return
         if comment := first.strip():
             at = self._place(self.end + first.index("#"))
@@ -226,20 +227,20 @@ class _Writer:
         if self.last:
             self._flush()
         blank = False
-        for other in others[:-1]:
-            if comment := other.strip():
-                self._blank(blank)
-                self.lines.append(" " * self._comment(_indent(other), found, column) + comment)
+        for line in lines[:-1]:
+            if comment := line.strip():
+                self._blank_line(blank)
+                self.lines.append(" " * self._comment(_indent(line), read, column) + comment)
             elif self.keeps:
                 self.lines.append("")
             blank = not comment and not self.keeps
         if name != "StreamEnd":
-            self._blank(blank)
-        self.line, self.shift = " " * column, column - found
+            self._blank_line(blank)
+        self.line, self.shift = " " * column, column - read
         self.closed.clear()
         self.keeps = False
 
-    def _blanks(self, name: str) -> str:
+    def _spaces(self, name: str) -> str:
         """Return the text between two tokens on one line."""
         if self.last in ("FlowSequenceStart", "FlowMappingStart"):
             return ""
@@ -249,19 +250,19 @@ class _Writer:
             return " " if self.last in ("Value", "Alias") else ""
         return " "
 
-    def _comment(self, found: int, next_found: int, next_column: int) -> int:
-        """The column of a comment on a line of its own: with what follows, or with a collection that goes on or ends
-        here, if it stood at its column."""
+    def _comment(self, read: int, next_read: int, next_column: int) -> int:
+        """Return the output column of a comment on its own line: that of the next token, or of a collection that
+        continues or ends here if the comment was aligned with it."""
         if self.brackets:
             return self._continued()
-        if found != next_found:
+        if read != next_read:
             for level in (*self.levels, *self.closed):
-                if level.found == found:
+                if level.read == read:
                     return level.written
         return next_column
 
-    def _blank(self, wanted: bool) -> None:
-        if wanted and self.lines and self.lines[-1]:
+    def _blank_line(self, blank: bool) -> None:
+        if blank and self.lines and self.lines[-1]:
             self.lines.append("")
 
     def _flush(self, *, exact: bool = False) -> None:

@@ -158,7 +158,7 @@ def test_parts_without_end_are_refused(tmp_path: Path) -> None:
         f"parts:\n  p{n}:\n    when: round > {n}\n    policies: {{weighed: {{draw: {{prefer: {{p{n}: wait}}}}}}}}\n"
         for n in range(6)
     ]
-    with pytest.raises(RulesetError, match="parts lead to 64 ways to make `draw`; at most 32 are handled"):
+    with pytest.raises(RulesetError, match="parts give `draw` 64 variants, want at most 32"):
         _layered(tmp_path, *parts)
 
 
@@ -174,5 +174,5 @@ def test_the_file_below_is_checked_again_with_the_layers(tmp_path: Path) -> None
     _layered(tmp_path, _over("\n        most: nothing"))
     file = tmp_path / "pebbles" / "policies" / "weighed.yaml"
     file.write_text(file.read_text().replace("        most: ", "        mots: "))
-    with pytest.raises(RulesetError, match="no line `most` of `draw` lies below; did you mean `mots`"):
+    with pytest.raises(RulesetError, match="no line `most` of `draw` is declared below; did you mean `mots`"):
         load(tmp_path / "pebbles" / "pebbles.yaml", ["pebbles/layer-0"])

@@ -251,7 +251,7 @@ def test_cards_get_an_attribute_with_a_cell_for_each(tmp_path: Path) -> None:
     game = after(laid(tmp_path, strong.replace("LAST", '"3, strong": no')))
     assert value(game, "[c.number for c in weather where c.strong]") == (2,)
     with pytest.raises(
-        RulesetError, match="weather 3 has no `strong`: neither a column nor a cell tells it"
+        RulesetError, match="weather 3 has no `strong`: neither a column nor a cell gives it"
     ) as refused:
         laid(tmp_path, strong.replace(", LAST", ""))
     assert str(refused.value.diagnostics[0].span).startswith("pond/overlays/over0.yaml:4:")

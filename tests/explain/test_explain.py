@@ -104,7 +104,7 @@ def test_a_name_may_mean_several_things() -> None:
     [
         ("minimum_bids", "did you mean `minimum_bid`?"),
         ("stage_2_city[4]", "did you mean `stage_2_cities`?"),
-        ("stage_2_cities[4, 5]", "is read by [players], got 2 keys"),
+        ("stage_2_cities[4, 5]", "has the keys [players], got 2 keys"),
         ("stage_2_cities[9]", "has no cell [9]"),
         ("stage_2_cities[four]", "want a whole number"),
         ("resupply[3, cole, 2]", "did you mean `coal`?"),

@@ -60,7 +60,7 @@ def test_another_cell_is_another_length(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("length", "told"),
     [
-        ('"link.cost + amount"', "E710 this may depend on printed values of nodes, links and tables only"),
+        ('"link.cost + amount"', "E710 this may depend only on printed values of nodes, links and tables"),
         ('"link.cost + by_number[7]"', "E710 `by_number` has no such cell for each link"),
     ],
 )

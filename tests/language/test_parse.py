@@ -65,12 +65,12 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "'north'",
         "1:1: E201 `'north'` does not belong to the rule language\n"
         "^^^^^^^\n"
-        'help: a text stands between double quotes: `"…"`',
+        'help: write a text in double quotes: `"…"`',
     ),
     (
         expression,
         "„north“",
-        '1:1: E201 `„` does not belong to the rule language\n^\nhelp: a text stands between double quotes: `"…"`',
+        '1:1: E201 `„` does not belong to the rule language\n^\nhelp: write a text in double quotes: `"…"`',
     ),
     (condition, "x == True", "1:6: E201 `True` does not belong to the rule language\n     ^^^^\nhelp: write `yes`"),
     (expression, "None", "1:1: E201 `None` does not belong to the rule language\n^^^^\nhelp: write `none`"),
@@ -94,9 +94,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         expression,
         "{a, b}",
-        "1:1: E201 `{` does not belong to the rule language\n"
-        "^\n"
-        "help: a block is indented, a list stands between `[` and `]`",
+        "1:1: E201 `{` does not belong to the rule language\n^\nhelp: indent a block; write a list in `[` and `]`",
     ),
     (procedure, "i++", "1:1: E201 `i++` does not belong to the rule language\n^^^\nhelp: write `i += 1`"),
     (procedure, "i--", "1:1: E201 `i--` does not belong to the rule language\n^^^\nhelp: write `i -= 1`"),
@@ -109,7 +107,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         procedure,
         "x = 1;",
-        "1:6: E201 `;` does not belong to the rule language\n     ^\nhelp: each statement stands on a line of its own",
+        "1:6: E201 `;` does not belong to the rule language\n     ^\nhelp: write each statement on a line of its own",
     ),
     (
         procedure,
@@ -131,20 +129,21 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "who.next += pick from seats as lots",
         "1:18: E201 got `from`, want the end of the line\n"
         "                 ^^^^\n"
-        "help: `pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`",
+        "help: `pick` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let one = pick from … as …`",
     ),
     (
         procedure,
         "note began(first(shuffled seats as lots))",
         "1:27: E201 got `seats`, want `)`, `,`, `by` or …\n                          ^^^^^\n"
-        "help: `shuffled` is all that `let`, `=`, `add`, `move` or `return` takes: `let order = shuffled … as …`",
+        "help: `shuffled` must be the whole value of `let`, `=`, `add`, `move` or `return`: "
+        "`let order = shuffled … as …`",
     ),
     (
         procedure,
         "who.dice = roll 5 from pip",
         "1:17: E201 got `5`, want an operator or the end of the line\n"
         "                ^\n"
-        "help: `roll` stands behind a new name: `let dice = roll 5 from …`",
+        "help: use `roll` with a new name: `let dice = roll 5 from …`",
     ),
     (procedure, "break", "1:1: E201 there is no statement `break`\n^^^^^"),
     (procedure, "while a:\n  pass", "2:3: E201 there is no statement `pass`\n  ^^^^"),
@@ -154,35 +153,35 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "who.paid(x)",
         "1:9: E201 got `(`, want an operator or the end of the line\n"
         "        ^\n"
-        "help: a rule is called by its name alone: `paid(…)`",
+        "help: call a rule by its name alone: `paid(…)`",
     ),
     (type_, "list[int]", "1:5: E201 got `[`, want `?`, `of` or the end of the line\n    ^\nhelp: write `list of …`"),
     # names and texts
     (
         procedure,
         "Limit = 1",
-        "1:1: E201 `Limit` is no name: names begin with a small letter\n"
+        "1:1: E201 `Limit` is not a name: names start with a lowercase letter\n"
         "^^^^^\n"
         'help: write `limit`; the name of a node is a text: `"Limit"`',
     ),
     (
         expression,
         "who.Money",
-        "1:5: E201 `Money` is no name: names begin with a small letter\n"
+        "1:5: E201 `Money` is not a name: names start with a lowercase letter\n"
         "    ^^^^^\n"
         'help: write `money`; the name of a node is a text: `"Money"`',
     ),
-    (condition, "größe > 3", "1:1: E201 `größe` is no name: names have the letters a to z, digits and `_`\n^^^^^"),
+    (condition, "größe > 3", "1:1: E201 `größe` is not a name: names have the letters a to z, digits and `_`\n^^^^^"),
     (
         expression,
         "N-1 > 3",
-        "1:1: E201 `N` is no name: names begin with a small letter\n"
+        "1:1: E201 `N` is not a name: names start with a lowercase letter\n"
         "^\n"
         'help: write `n`; the name of a node is a text: `"N"`',
     ),
     (expression, "a $ b", "1:3: E201 `$` does not belong to the rule language\n  ^"),
     (expression, "a \x07", "1:3: E201 `U+0007` does not belong to the rule language\n  ^"),
-    (expression, '"north', "1:1: E201 a text that does not end on its line\n^^^^^^"),
+    (expression, '"north', "1:1: E201 a text without its closing quote\n^^^^^^"),
     (expression, '"a\\n"', "1:3: E201 a text cannot hold a backslash\n  ^"),
     # blocks and their lines
     (
@@ -208,30 +207,24 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         procedure,
         "if a: f()",
-        "1:7: E201 got `f`, want the end of the line\n"
-        "      ^\n"
-        "help: a block stands below the line that opens it, indented deeper",
+        "1:7: E201 got `f`, want the end of the line\n      ^\nhelp: indent the block below the line that opens it",
     ),
     (
         procedure,
         "if a:\nf()",
-        "2:1: E201 got `f`, want an indented block\n"
-        "^\n"
-        "help: a block stands below the line that opens it, indented deeper",
+        "2:1: E201 got `f`, want an indented block\n^\nhelp: indent the block below the line that opens it",
     ),
     (
         procedure,
         "if a:",
         "1:6: E201 got the end of the text, want an indented block\n"
         "     ^\n"
-        "help: a block stands below the line that opens it, indented deeper",
+        "help: indent the block below the line that opens it",
     ),
     (
         procedure,
         "else:\n  f()",
-        "1:1: E201 `else` without an `if`\n"
-        "^^^^\n"
-        "help: it stands right below the block of an `if`, indented as that `if`",
+        "1:1: E201 `else` without an `if`\n^^^^\nhelp: write it below the block of an `if`, with the same indentation",
     ),
     (
         procedure,
@@ -261,9 +254,9 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         procedure,
         "let x == 1",
-        "1:8: E201 got `=`, want a value, `pick`, `roll` or `shuffled`\n       ^\nhelp: `=` gives a name its value",
+        "1:8: E201 got `=`, want a value, `pick`, `roll` or `shuffled`\n       ^\nhelp: assign with `=`",
     ),
-    (procedure, "f", "1:1: E201 `f` alone is no statement\n^\nhelp: call a rule with brackets: `f()`"),
+    (procedure, "f", "1:1: E201 `f` alone is not a statement\n^\nhelp: call a rule with brackets: `f()`"),
     (
         procedure,
         "x + 1",
@@ -274,7 +267,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         procedure,
         "f() g()",
-        "1:5: E201 got `g`, want the end of the line\n    ^\nhelp: each statement stands on a line of its own",
+        "1:5: E201 got `g`, want the end of the line\n    ^\nhelp: write each statement on a line of its own",
     ),
     (procedure, "mvoe x to y", "1:1: E201 `mvoe` does not start a statement; did you mean `move`?\n^^^^"),
     (procedure, "move x", "1:7: E201 got the end of the line, want `from` or `to`\n      ^"),
@@ -300,14 +293,14 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "return 1",
         "1:8: E201 got `1`, want an operator or the end of the line\n"
         "       ^\n"
-        "help: `return` stands only in a block, at the start of a line",
+        "help: use `return` only in a block, at the start of a line",
     ),
     (
         function,
         "() -> int: return 1",
         "1:19: E201 got `1`, want an operator or the end of the line\n"
         "                  ^\n"
-        "help: `return` stands only in a block, at the start of a line",
+        "help: use `return` only in a block, at the start of a line",
     ),
     (
         function,
@@ -325,8 +318,8 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (match, "seats", "1:6: E201 got the end of the line, want `in`\n     ^"),
     (type_, "1..", "1:4: E201 got the end of the text, want a number\n   ^"),
     # expressions
-    (expression, "", "1:1: E201 no rule text stands here"),
-    (expression, "\n  # nothing\n", "1:1: E201 no rule text stands here"),
+    (expression, "", "1:1: E201 the rule text is empty"),
+    (expression, "\n  # nothing\n", "1:1: E201 the rule text is empty"),
     (expression, "a b", "1:3: E201 got `b`, want an operator or the end of the line\n  ^"),
     (
         expression,
@@ -350,7 +343,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (
         expression,
         "seek(x in y where z)",
-        "1:1: E202 `seek` does not look through a list; "
+        "1:1: E202 `seek` does not loop over a list; "
         "`all`, `any`, `count`, `first`, `last`, `max`, `min`, `sorted`, `sum` do\n"
         "^^^^",
     ),
@@ -447,7 +440,7 @@ def test_places_of_nodes() -> None:
     ("text", "expected"),
     [
         ("x" * 2_001, "1:2001: E204 a line of more than 2,000 characters"),
-        ("a +\n" * 20_000, "1:1: E204 a rule of 80,000 characters; at most 50,000 are read"),
+        ("a +\n" * 20_000, "1:1: E204 got a rule of 80,000 characters, want at most 50,000"),
         ("(" * 1_000 + "a" + ")" * 999, "1:1: E201 `(` is never closed"),
         ("(" * 900 + "a" + ")" * 900, "1:150: E204 a rule nested more than 150 levels deep"),
         ("not " * 400 + "a", "1:597: E204 a rule nested more than 150 levels deep"),

@@ -65,7 +65,7 @@ def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
         tree = parser.parse(text.rstrip() + "\n", start=start)
     except lark.UnexpectedToken as error:
         return error.pos_in_stream, str(error.token), error.accepts
-    except (lark.UnexpectedCharacters, g.CrookedError) as error:
+    except (lark.UnexpectedCharacters, g.MisalignedError) as error:
         return type(error), str(error).splitlines()[0]
     return tree
 
@@ -86,13 +86,13 @@ def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch
     g.grammar.__wrapped__()  # keeps them
     layout = g.grammar.__wrapped__().options.postlex
     assert layout is not None
-    assert tables.kept_parser(g.grammar_text(), layout) is not None
-    assert tables.kept_parser(g.grammar_text() + "\n", layout) is None
+    assert tables.cached_parser(g.grammar_text(), layout) is not None
+    assert tables.cached_parser(g.grammar_text() + "\n", layout) is None
     monkeypatch.setattr(lark, "__version__", "0.1")
-    assert tables.kept_parser(g.grammar_text(), layout) is None
+    assert tables.cached_parser(g.grammar_text(), layout) is None
 
 
 def test_a_build_writes_those_beside_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(g, "__file__", str(tmp_path / "grammar.py"))
     g.write_tables()
-    assert tables._fitting((tmp_path / tables.FILE).read_text(encoding="utf-8"), g.grammar_text()) is not None
+    assert tables._matching((tmp_path / tables.FILE).read_text(encoding="utf-8"), g.grammar_text()) is not None

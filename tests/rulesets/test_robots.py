@@ -137,7 +137,7 @@ def test_the_command_line_counts_robots() -> None:
     )
     assert "has no number of seats to set" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
     assert "want the number of its seats behind the colon" in run("bsw-france", "--with", "robots:")
-    assert "`--allow undefined` tries it" in run("germany-2018", "--players", "3", "--with", "robots")
+    assert "use `--allow undefined` to try it" in run("germany-2018", "--players", "3", "--with", "robots")
     said = run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")
     assert "(germany-2018, with robots, allowing undefined): 3 players" in said
     assert "wins" in said
