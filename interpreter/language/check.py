@@ -38,7 +38,7 @@ from interpreter.language.model import (
 from interpreter.language.parse import parse_event_pattern, parse_function, parse_match, parse_procedure, parse_verdict
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
-from interpreter.language.translations import asked
+from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
@@ -540,7 +540,7 @@ class _Whole(Checker):
                 if isinstance(node, nodes.Require):
                     for cite in node.cites:
                         yield Scalar(cite, "plain", node.span, cite)
-        for option in (option for ask in asked(self.model) for option in ask.options):
+        for option in (option for ask in asks_of(self.model) for option in ask.options):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 
 

@@ -282,7 +282,7 @@ class Expressions:
         number = sum(row.kind == kind.name and row.key == key for row in self.model.cards)
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {kind.name} are copies"
         example = f"`first(c in ZONE where c.{kind.key} == {shown})`"
-        help = f"compare `{kind.key}`, or say where the card lies: {example}"
+        help = f"compare `{kind.key}`, or name its zone: {example}"
         self.report(Diagnostic("E303", message, span, help=help))
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
@@ -377,7 +377,7 @@ class Expressions:
             return core.Const(self.members(kinds[0]).index(name), type=KindType(kinds[0]), span=span)
         if len(kinds) > 1:
             listed = " and ".join(f"`{kind}`" for kind in kinds)
-            self.error("E303", f"`{name}` is a member of {listed}; nothing here tells which is meant", span)
+            self.error("E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span)
             return self._never(span)
         return None
 

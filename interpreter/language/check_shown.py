@@ -14,7 +14,7 @@ from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, 
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed
-from interpreter.language.translations import asked, sayable
+from interpreter.language.translations import asks_of, sayable
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, BoolType, IntType, ListType, NeverType, PieceType, Type
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
@@ -69,7 +69,7 @@ class Shown(Checker):
 
     def _alternatives(self) -> None:
         """Collect the variables of every alternative: the actor, the decision's context and its own choices."""
-        for ask in asked(self.model):
+        for ask in asks_of(self.model):
             context = [(name, value.type) for name, value in ask.context]
             for option in ask.options:
                 bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]

@@ -18,7 +18,7 @@ from interpreter.language.model import Look, Panel, PanelForm, PanelPlace, Sum
 from interpreter.language.parse import parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
-from interpreter.language.translations import asked
+from interpreter.language.translations import asks_of
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
 from interpreter.reading import yaml
 from interpreter.reading.compose import Entry, amended, word, words
@@ -206,7 +206,7 @@ class Layout(Checker):
 
     @cached_property
     def _decisions(self) -> set[str]:
-        return {ask.name for ask in asked(self.model)}
+        return {ask.name for ask in asks_of(self.model)}
 
     def _known(self, panel: Panel, entry: Entry) -> None:
         """Check the decisions, phases, tables and keys that a panel refers to."""

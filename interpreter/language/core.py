@@ -603,7 +603,7 @@ class Ask(Core):
 
     @property
     def chosen(self) -> frozenset[int]:
-        """Locals that its alternatives bind. They are none while the decision is open, also if it was made before."""
+        """Locals that its alternatives bind. They are none while it is open, even if it was made before."""
         return frozenset(choice.variable for option in self.options for choice in option.choices)
 
 

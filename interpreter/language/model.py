@@ -186,7 +186,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Role of a seat. A role that does not count takes no part as a player and is never asked.
+    """Role of a seat. A role that does not count is left out of `players` and is never asked.
 
     ``seats`` is the number of extra seats with this role (players have the first role); with a ``setting``, the number
     of its items instead. Everything that a seat of an ``open`` role has is public.
@@ -612,7 +612,7 @@ class Model:
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
     signatures: Signatures = field(default_factory=dict)
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By file, its local rules whose name an unrelated file uses too, with their unique names."""
+    """By file, the local rules whose names other files use too, with their unique names."""
 
     __hash__ = object.__hash__  # derived data is cached for this object
 

@@ -306,8 +306,8 @@ class _Reader:
         checked = (self._pattern(decision, pattern, keys) for pattern in line.patterns)
         patterns = tuple(pattern for pattern in checked if pattern is not None)
         frame = _frame(self._context(decision))
-        asked = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
-        return Line(patterns, line.tie, asked, line.chance, frame.size, line.span, name)
+        seat = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
+        return Line(patterns, line.tie, seat, line.chance, frame.size, line.span, name)
 
     def _context(self, decision: str) -> Bound:
         """Return the variables available for every option: the actor, and the context that all alternatives share."""

@@ -204,7 +204,7 @@ def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
         help = "write it below the block of an `if`, with the same indentation"
         return Diagnostic("E201", f"`{before}` without an `if`", span, help=help)
     if before in ("break", "continue", "pass", "skip") and token.type == "_NL":
-        return Diagnostic("E201", f"there is no statement `{before}`", span)
+        return Diagnostic("E201", f"unknown statement `{before}`", span)
     if before == "require":
         help = "use `require` in a verdict: a rule with `permits`, which conditions can call"
         return Diagnostic("E201", "`require` does not start a statement", span, help=help)

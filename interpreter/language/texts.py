@@ -112,7 +112,7 @@ def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
             if len(forms) != 2:
                 help = "`{number|one|many}`: the number, and the word for one and for several"
                 span = text.span(start, start + len(inside))
-                report(Diagnostic("E205", f"got {len(forms)} words behind a number, want two", span, help=help))
+                report(Diagnostic("E205", f"got {len(forms)} words after a number, want two", span, help=help))
             else:
                 parts.append(_plural(tree, *forms))
         offset = start + len(inside) + 1

@@ -23,7 +23,7 @@ from interpreter.language.types import (
 )
 from interpreter.language.walk import descendants
 
-__all__ = ["asked", "sayable", "sayable_in", "unsaid"]
+__all__ = ["asks_of", "sayable", "sayable_in", "unsaid"]
 
 _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
     "seat": [("who", SEAT)],
@@ -39,7 +39,7 @@ _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def asked(model: Model) -> Iterator[core.Ask]:
+def asks_of(model: Model) -> Iterator[core.Ask]:
     """Yield all decisions of a ruleset. Only procedures ask."""
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
@@ -61,7 +61,7 @@ def sayable(
     members = {kind.name: kind.members for kind in model.kinds.values()}
     for group, names in {**members, "role": tuple(model.roles), "phase": model.phases}.items():
         keys |= {f"{group}.{name}": [] for name in names}
-    for ask in asked(model):
+    for ask in asks_of(model):
         keys[f"decision.{ask.name}"] = []
         keys |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
         keys[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
@@ -101,7 +101,7 @@ def _shown(model: Model) -> Iterator[str]:
             yield name
     yield from (name for name, event in model.events.items() if any(phrase.parts for phrase in event.says.values()))
     yield from (name for name in model.says if "." not in name)
-    for ask in asked(model):
+    for ask in asks_of(model):
         yield f"decision.{ask.name}"
         yield from (f"decision.{ask.name}.{name}" for name, _ in ask.context)
         if f"asks.{ask.name}" in model.says:
@@ -135,7 +135,7 @@ def _types(model: Model) -> Iterator[Type]:
         part for texts in phrases for phrase in texts.values() for part in phrase.parts if not isinstance(part, str)
     ]
     values = [*parts, *(value for board in model.boards for _, value in board.columns)]
-    contexts = (value for ask in asked(model) for _, value in ask.context)
+    contexts = (value for ask in asks_of(model) for _, value in ask.context)
     front = [*(value.type for value in (*values, *contexts))]
     seen: set[Type] = set()
     while front:

@@ -127,7 +127,7 @@ class Composition:
     sections: dict[str, dict[str, list[Entry]]] = field(repr=False)
     about: str = ""
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-    """By file, its local rules whose name an unrelated file uses too, with their unique names."""
+    """By file, the local rules whose names other files use too, with their unique names."""
 
     def layers(self, section: str, name: str) -> list[Entry]:
         return self.sections.get(section, {}).get(name, [])
@@ -309,15 +309,14 @@ class _Collector:
         self.failed = False
 
     def take(self, document: Document) -> None:
-        found = document.misfits
-        self.diagnostics.extend(found)
-        self.failed |= any(d.severity == "error" for d in found)
+        self.diagnostics.extend(document.misfits)
+        self.failed |= any(d.severity == "error" for d in document.misfits)
 
     def named(self, kind: str, name: Value | None) -> Document | None:
         if not isinstance(name, Scalar) or (self.failed and place_of(kind, name.text) is None):
             return None  # no name, or an invalid id that is already reported
-        document, found = self.shelf.read(kind, name.text, name.span)
-        self.diagnostics.extend(found)
+        document, problems = self.shelf.read(kind, name.text, name.span)
+        self.diagnostics.extend(problems)
         if document is None:
             self.failed = True
             return None
@@ -328,15 +327,15 @@ class _Collector:
         """Yield the translations of the family."""
         for id in self.shelf.ids("words"):
             if family is not None and id.partition("/")[0] == family.id:
-                document, found = self.shelf.read("words", id, None)
-                self.diagnostics.extend(found)
+                document, problems = self.shelf.read("words", id, None)
+                self.diagnostics.extend(problems)
                 if document is not None:
                     self.take(document)
                     yield document
 
     def overlay_by_id(self, name: str) -> Document | None:
-        document, found = self.shelf.read("overlay", name, None)
-        self.diagnostics.extend(found)
+        document, problems = self.shelf.read("overlay", name, None)
+        self.diagnostics.extend(problems)
         if document is None:
             self.failed = True
             return None

@@ -305,10 +305,10 @@ def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     for entry in root.entries[:20]:
         if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
             return None, [
-                Diagnostic("E034", f"no key says what kind of file this is{hint}", entry.key.span, help=remedy)
+                Diagnostic("E034", f"no key gives the kind of this file{hint}", entry.key.span, help=remedy)
             ]
     span = root.entries[0].key.span if root.entries else root.span
-    return None, [Diagnostic("E034", "no key says what kind of file this is", span, help=remedy)]
+    return None, [Diagnostic("E034", "no key gives the kind of this file", span, help=remedy)]
 
 
 def _check_language(root: Mapping) -> list[Diagnostic]:
@@ -325,7 +325,7 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
 def _check_place(document: Document, id: str) -> list[Diagnostic]:
     if document.id == id:
         return []
-    message = f"the file has the id `{document.id}`, but its path stands for `{id}`"
+    message = f"the file has the id `{document.id}`, but its path is that of `{id}`"
     return [Diagnostic("W001", message, _header_span(document), severity="warning")]
 
 

@@ -292,7 +292,7 @@ def _index(mark: Any) -> int:
 class _Reader:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self.open: list[_Open] = []
         self.anchors: dict[str, _Anchored] = {}
         self.count = 0
@@ -304,12 +304,12 @@ class _Reader:
         try:
             self._read_events()
         except _Refused as refused:
-            return None, [*self.found, refused.diagnostic]
+            return None, [*self.diagnostics, refused.diagnostic]
         except yaml.YAMLError as error:
-            return None, [*self.found, _syntax(self.file, error)]
+            return None, [*self.diagnostics, _syntax(self.file, error)]
         if isinstance(self.root, Mapping):
-            return self.root, self.found
-        return None, [*self.found, self._no_mapping()]
+            return self.root, self.diagnostics
+        return None, [*self.diagnostics, self._no_mapping()]
 
     def _no_mapping(self) -> Diagnostic:
         got = "a list" if isinstance(self.root, Sequence) else "text"
@@ -346,7 +346,7 @@ class _Reader:
         if style == "quoted" and (unreadable := _UNREADABLE.search(text)):
             name = f"U+{ord(unreadable[0]):04X}"
             message = f"an escape for {name} is not allowed in a text"
-            self.found.append(Diagnostic("E003", message, _at(self.file, start, 1)))
+            self.diagnostics.append(Diagnostic("E003", message, _at(self.file, start, 1)))
             text = _UNREADABLE.sub("�", text)
         value = _value(text) if style == "plain" else text
         self._place(Scalar(text, style, Span(self.file, start, max(start, end)), value), 1, 1, event.anchor)
@@ -386,7 +386,7 @@ class _Reader:
                 span = Span(self.file, first.span.start, last.span.end)
                 help = f'put it in double quotes: `"{span.text}"`'
                 message = "a `,` ends a text between `{` and `}`, or `[` and `]`"
-                self.found.append(Diagnostic("E001", message, span, help=help))
+                self.diagnostics.append(Diagnostic("E001", message, span, help=help))
                 values[place] = Scalar(span.text, "plain", span, span.text)
             place += step
 
@@ -423,12 +423,12 @@ class _Reader:
         for key, value in zip(this.values[::2], this.values[1::2], strict=True):
             if not isinstance(key, Scalar) or key.style in ("literal", "folded"):
                 got = "a list" if isinstance(key, Sequence) else "a mapping" if isinstance(key, Mapping) else "a block"
-                self.found.append(
+                self.diagnostics.append(
                     Diagnostic("E006", f"got {got} as a key, want a word", _at(self.file, key.span.start, 1))
                 )
             elif key.text in seen:
                 note = Note("first given here", seen[key.text].span)
-                self.found.append(
+                self.diagnostics.append(
                     Diagnostic("E005", f"key `{key.text}` is given twice, want it once", key.span, (note,))
                 )
             else:
@@ -441,7 +441,7 @@ class _Reader:
         tag = getattr(event, "tag", None)
         if tag:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self.found.append(
+            self.diagnostics.append(
                 Diagnostic("E007", f"got the tag `{shown}`, want a value without tag", _at(self.file, start, 1))
             )
         if tag or event.anchor:

@@ -145,8 +145,8 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "                ^\n"
         "help: use `roll` with a new name: `let dice = roll 5 from …`",
     ),
-    (procedure, "break", "1:1: E201 there is no statement `break`\n^^^^^"),
-    (procedure, "while a:\n  pass", "2:3: E201 there is no statement `pass`\n  ^^^^"),
+    (procedure, "break", "1:1: E201 unknown statement `break`\n^^^^^"),
+    (procedure, "while a:\n  pass", "2:3: E201 unknown statement `pass`\n  ^^^^"),
     (procedure, "print x", "1:1: E201 `print` does not start a statement\n^^^^^"),
     (
         expression,

@@ -186,7 +186,7 @@ def test_a_header_says_what_a_file_is(
 
 def test_a_misspelt_kind_gets_the_nearest() -> None:
     _, found = read_document(SourceFile("f", "language: 1\neditoin: game/first\n"), Path("f"))
-    assert found[0].message == "no key says what kind of file this is; did you mean `edition`?"
+    assert found[0].message == "no key gives the kind of this file; did you mean `edition`?"
 
 
 def test_a_header_that_does_not_fit_its_place(root: Path) -> None:

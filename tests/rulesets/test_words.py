@@ -14,7 +14,7 @@ from interpreter.bots.uniform import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.engine.views import BoardTable, Line
-from interpreter.language.translations import asked, unsaid
+from interpreter.language.translations import asks_of, unsaid
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
 from tests.small import FAMILY, loaded, write
@@ -86,7 +86,7 @@ def test_all_that_a_game_of_power_grid_can_show_has_german_words(ruleset: str, o
 )
 def test_every_decision_has_a_prompt_in_words(ruleset: str, overlays: tuple[str, ...]) -> None:
     model = load(ruleset, overlays).model
-    assert sorted({ask.name for ask in asked(model) if f"asks.{ask.name}" not in model.says}) == []
+    assert sorted({ask.name for ask in asks_of(model) if f"asks.{ask.name}" not in model.says}) == []
 
 
 def test_what_has_no_words_yet_is_listed(tmp_path: Path) -> None:
