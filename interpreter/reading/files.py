@@ -304,9 +304,7 @@ def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     remedy = f"want one of {kinds}, with an id"
     for entry in root.entries[:20]:
         if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
-            return None, [
-                Diagnostic("E034", f"no key gives the kind of this file{hint}", entry.key.span, help=remedy)
-            ]
+            return None, [Diagnostic("E034", f"no key gives the kind of this file{hint}", entry.key.span, help=remedy)]
     span = root.entries[0].key.span if root.entries else root.span
     return None, [Diagnostic("E034", "no key gives the kind of this file", span, help=remedy)]
 
