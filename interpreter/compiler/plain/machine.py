@@ -309,8 +309,8 @@ class Machine:
 
     def _fall_due(self, state: State, of: str) -> None:
         """Mark the blocks that wait for this start as due. Blocks that they delay in turn wait for the next start."""
-        waiting = state.cells[self._kept]
-        due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in waiting)
+        blocks = state.cells[self._kept]
+        due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in blocks)
         self.constants.effects.put(state, self._kept, due, None)
 
     def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
