@@ -190,10 +190,10 @@ def _facts_from(
     entered: set[str], model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]
 ) -> Facts:
     facts = Facts()
-    waiting, taken = set(entered), set[str]()
-    while waiting:
-        name = waiting.pop()
-        taken.add(name)
+    pending, visited = set(entered), set[str]()
+    while pending:
+        name = pending.pop()
+        visited.add(name)
         add = closed.get(name)
         if add is None:
             continue
@@ -206,7 +206,7 @@ def _facts_from(
         for standing, reads in standing_reads.items():
             if reads & facts.writes:
                 following.add(model.standing[standing].procedure)
-        waiting |= following - taken
+        pending |= following - visited
     return facts
 
 
@@ -273,7 +273,7 @@ def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
             if isinstance(node, core.Repeat) and node.bound is None and not _asks(model, node.body, asking):
                 silent = list(_silent(model, reach, node.body, asking))
                 notes = (
-                    Note(f"if this layer of `{each.rule}` runs, the loop never asks", each.span) for each in silent
+                    Note(f"if this layer of `{other.rule}` runs, the loop never asks", other.span) for other in silent
                 )
                 message = "this loop may never ask a player" if silent else "this loop never asks a player"
                 yield Diagnostic(
@@ -338,8 +338,12 @@ def _silent(model: Model, reach: Reach, body: tuple[core.Step, ...], asking: Set
         if layer is None or not reach.all[name].asks:
             continue
         calls.extend(sorted(called for called in reach.own[name].calls if called not in calls))
-        layers = [reach.procedures[each] for each in (name, _below(layer)) if layer.when and each in reach.procedures]
-        silent = [each for each in layers if not _asks(model, each.body, asking)]
+        layers = [
+            reach.procedures[candidate]
+            for candidate in (name, _below(layer))
+            if layer.when and candidate in reach.procedures
+        ]
+        silent = [candidate for candidate in layers if not _asks(model, candidate.body, asking)]
         yield from silent[: len(layers) - 1]
 
 

@@ -47,8 +47,8 @@ class _AtOnce:
             self._set(self.listed, seats),
             self._set(self.left, everyone),
             *(
-                self._set(each, core.Const((), type=ListType(type_)))
-                for each, type_ in ((self.order, SEAT), *self.lists.items())
+                self._set(index, core.Const((), type=ListType(type_)))
+                for index, type_ in ((self.order, SEAT), *self.lists.items())
             ),
             core.Repeat(some_wait, None, (first, asks), self.place, span=span),
             *self._put_in_order(),
@@ -67,7 +67,7 @@ class _AtOnce:
             values[self.made] = core.Const(number, type=INT, span=self.span)
         nothing = core.Const(None, type=NONE)
         body = [self._append(self.order, self.who, SEAT)]
-        body += [self._append(each, values.get(each, nothing), type_) for each, type_ in self.lists.items()]
+        body += [self._append(index, values.get(index, nothing), type_) for index, type_ in self.lists.items()]
         body += [self._set(x.variable, nothing) for x in option.choices]
         is_other = core.Comparison(
             "!=", core.Local(self.item, "", type=SEAT, span=self.span), self.who, type=BOOL, span=self.span
@@ -81,10 +81,10 @@ class _AtOnce:
         everyone = self._seats(self.listed)
         return [
             self._set(
-                each,
-                core.Select(self.item, everyone, None, self._element(each, type_, position), type=ListType(type_)),
+                index,
+                core.Select(self.item, everyone, None, self._element(index, type_, position), type=ListType(type_)),
             )
-            for each, type_ in self.lists.items()
+            for index, type_ in self.lists.items()
         ]
 
     def _carried_out(self) -> tuple[core.Step, ...]:

@@ -311,23 +311,23 @@ class Loops:
     def _found(self, node: core.Search) -> ops.Value:
         b, label = self.b, self.b.label("first")
         first = node.operation == "first"
-        found = b.var(self.shapes.rep(node.type), "found")
-        b.set(found, b.none(node.type))
+        result = b.var(self.shapes.rep(node.type), "result")
+        b.set(result, b.none(node.type))
         with b.block() as inner:
 
             def take(item: ops.Var) -> None:
-                b.set(found, ops.Get(item))
+                b.set(result, ops.Get(item))
                 if first:
                     b.add(ops.Break(label, span=b.span))
 
             self.each(node, take, stops=first)
         b.add(ops.Block(label, tuple(inner), span=b.span))
-        return self._must(node, found)
+        return self._must(node, result)
 
-    def _must(self, node: core.Search | core.Order, found: ops.Var) -> ops.Value:
+    def _must(self, node: core.Search | core.Order, item: ops.Var) -> ops.Value:
         if not node.or_none:
-            self.b.fail_if(self.b.is_none(ops.Get(found), node.type), f"`{node.operation}` finds nothing here")
-        return ops.Get(found)
+            self.b.fail_if(self.b.is_none(ops.Get(item), node.type), f"`{node.operation}` finds nothing here")
+        return ops.Get(item)
 
     def _keys(self, node: core.Order, item: ops.Var) -> list[ops.Value]:
         if not node.keys:
@@ -344,9 +344,9 @@ class Loops:
     def _best(self, node: core.Order) -> ops.Value:
         """Return the first item with the smallest or largest keys."""
         b = self.b
-        found = b.var(self.shapes.rep(node.type), "best")
+        best_item = b.var(self.shapes.rep(node.type), "best")
         some, better = b.var("i32", "some"), b.var("i32", "better")
-        b.set(found, b.none(node.type))
+        b.set(best_item, b.none(node.type))
         b.set(some, ZERO)
         best: list[ops.Var] = []
         operator = "lt" if node.operation == "min" else "gt"
@@ -356,16 +356,18 @@ class Loops:
             if not best:
                 best.extend(b.var(key.rep, "kept") for key in keys)
             b.set(better, ops.Select(ops.Get(some), precedes(keys, best, operator), ONE))
-            taken = [ops.Set(best_key, key) for key, best_key in zip(keys, best, strict=True)]
-            b.add(ops.If(ops.Get(better), (ops.Set(some, ONE), ops.Set(found, ops.Get(item)), *taken), span=b.span))
+            updates = [ops.Set(best_key, key) for key, best_key in zip(keys, best, strict=True)]
+            b.add(
+                ops.If(ops.Get(better), (ops.Set(some, ONE), ops.Set(best_item, ops.Get(item)), *updates), span=b.span)
+            )
 
         with b.block() as loop:
             self.each(node, compare)
         for best_key in best:
             b.set(best_key, ops.Constant(0, best_key.rep))
         b.body.extend(loop)
-        b.locals[node.variable] = found
-        return self._must(node, found)
+        b.locals[node.variable] = best_item
+        return self._must(node, best_item)
 
     def _sorted(self, node: core.Order) -> ops.Value:
         """Build a list of the items and, beside it, their keys as 64-bit numbers; then sort both."""

@@ -93,14 +93,14 @@ class Cells:
 def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Reads]:
     """Return the reads of each function, including those of its callees."""
     own = {name: _Reader(function, cells) for name, function in functions.items()}
-    result: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
+    result: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.reads) for name, reader in own.items()}
     callers: dict[str, set[str]] = {}
     for name, reader in own.items():
         for called, _ in reader.calls:
             callers.setdefault(called, set()).add(name)
-    waiting = set(functions)
-    while waiting:
-        name = waiting.pop()
+    pending = set(functions)
+    while pending:
+        name = pending.pop()
         now = result[name]
         before = dict(now)
         for called, arguments in own[name].calls:
@@ -108,7 +108,7 @@ def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Read
                 here = frozenset(part for i in aligned if (part := _handed(arguments, i)) is not None)
                 now[group] = now[group] & here if group in now else here
         if now != before:
-            waiting |= callers.get(name, set())
+            pending |= callers.get(name, set())
     return dict(result)
 
 
@@ -123,7 +123,7 @@ class _Reader:
 
     def __init__(self, function: ops.Function, cells: Cells) -> None:
         self.cells = cells
-        self.found: dict[str, frozenset[int]] = {}
+        self.reads: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
         self._number = {var: number for number, var in enumerate(function.parameters)}
         sets: dict[ops.Var, list[ops.Value]] = {}
@@ -140,11 +140,11 @@ class _Reader:
         self._scan(function.body)
 
     def _scan(self, body: Any) -> None:
-        waiting = [body]
-        while waiting:
-            op = waiting.pop()
+        stack = [body]
+        while stack:
+            op = stack.pop()
             if isinstance(op, tuple):
-                waiting.extend(op)
+                stack.extend(op)
                 continue
             match op:
                 case ops.Select():
@@ -152,7 +152,7 @@ class _Reader:
                     if owned is not None:
                         group, address, param = owned
                         self._read(group, frozenset((param,)))
-                        waiting.append(address)
+                        stack.append(address)
                         continue
                 case ops.Load(address, offset, _, group) if group:
                     self._read(group, self._aligned(address, offset, group))
@@ -165,11 +165,11 @@ class _Reader:
                     self.calls.append((function, tuple(self._param(argument) for argument in arguments)))
                 case _:
                     pass
-            waiting.extend(parts(op))
+            stack.extend(parts(op))
 
     def _read(self, group: str, aligned: frozenset[int]) -> None:
         for name in group.split("|"):
-            self.found[name] = self.found[name] & aligned if name in self.found else aligned
+            self.reads[name] = self.reads[name] & aligned if name in self.reads else aligned
 
     def _param(self, value: ops.Value) -> int | None:
         return self._number.get(value.var) if isinstance(value, ops.Get) else None

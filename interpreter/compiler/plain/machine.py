@@ -43,10 +43,10 @@ __all__ = ["AskSite", "Code", "Machine", "OptionSite", "RuleFailure"]
 
 MAXIMUM_DEPTH = 200
 REPLAY_TIMES = 50
-"""Factor of the step limit where choices of a module are made again."""
+"""Factor on the step budget when the plain form replays choices of a module."""
 
 Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number at its decision, and its values."""
+"""An option as the machine lists it: the number of the alternative, and its values."""
 
 SPECIALS = (
     *("start", "settle", "round_start", "next_phase", "phase_over", "phase_kept", "phase_done"),
@@ -175,7 +175,7 @@ class Machine:
         self.run(state, chance, self._enter(procedure, (), up, state))
 
     def replay(self, state: State, chance: ChanceSource, choices: Sequence[Code | None]) -> None:
-        """Make choices again that a module has made; None is the set-up.
+        """Replay choices that a module has made; None stands for the set-up.
 
         A module counts steps in its own way, so the step limit is higher here. A log that is too long is a failure.
         """
@@ -309,8 +309,8 @@ class Machine:
 
     def _fall_due(self, state: State, of: str) -> None:
         """Mark the blocks that wait for this start as due. Blocks that they delay in turn wait for the next start."""
-        waiting = state.cells[self._kept]
-        due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in waiting)
+        blocks = state.cells[self._kept]
+        due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in blocks)
         self.constants.effects.put(state, self._kept, due, None)
 
     def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
@@ -604,7 +604,7 @@ class Machine:
             yield from ((number, values) for values in self.values(state, env, option))
 
     def is_free(self, state: State) -> bool:
-        """Return whether the decision at hand has more than one option."""
+        """Return whether the current decision has more than one option."""
         frame = state.frame
         assert frame is not None
         return len(list(islice(self.options(state, list(frame[1]), self.asks[frame[0]]), 2))) > 1

@@ -79,7 +79,7 @@ class Loaded(Protocol):
     data: bytes | None
 
     def put_away(self) -> None:
-        """Save the state: another one takes its place."""
+        """Save the state, since another one replaces it in memory."""
 
 
 class Compiled:

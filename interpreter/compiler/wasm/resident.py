@@ -247,7 +247,7 @@ class Resident:
 
 def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
     """Move a state in lists into a module; return None if it does not fit."""
-    if state.frame is None or type(state.log) is not list:  # somebody listens to what is logged
+    if state.frame is None or type(state.log) is not list:  # somebody observes the log
         return None
     try:
         data = module.codec.encode(state, chance.seed)
@@ -270,7 +270,7 @@ def begin(module: Compiled, state: State, chance: Seeded) -> bool:
 
 
 def _logged(state: State) -> State:
-    """Another state with the same cells, frame and log."""
+    """Return another state that shares the cells, frame and log."""
     origin = State(state.cells, state.frame)
     origin.log = state.log
     return origin

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.compiler.plain.machine import Code
 
-if TYPE_CHECKING:  # a game in the plain form needs none of it
+if TYPE_CHECKING:  # a game in the plain form does not import it
     from interpreter.language.policies import Policy
 
 __all__ = ["Keeper", "Peeks", "Player", "Turn", "kept_as"]

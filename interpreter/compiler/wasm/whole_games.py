@@ -35,9 +35,6 @@ GAMES_ALONE, MEASURED, SUMMED = range(3)
 # --- results
 
 
-# --- results
-
-
 @dataclass(eq=False)
 class Facts:
     """Layout of records and sums.
