@@ -329,9 +329,8 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
                 state.cells[cell] = remaining[0] if kind.unit else tuple(remaining)
                 remaining = [0] * len(remaining)
         if any(remaining) and holders:
-            raise _unfit(
-                "E311", f"{sum(remaining)} {name} have no place: let a pool start with the rest", holders[0][1]
-            )
+            rest = f"{sum(remaining)} {name} have no place: let a pool start with the rest"
+            raise _unfit("E311", rest, holders[0][1])
 
 
 def _lay_cards(model: Model, layout: Layout, state: State) -> None:

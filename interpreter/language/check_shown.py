@@ -129,7 +129,7 @@ class Shown(Checker):
     def _picture(self, entry: Entry) -> None:
         """Check how nodes, links and places look: expressions over the one that is drawn."""
         if self.model.graph is None:
-            self.error("E301", "the family declares no graph that could be drawn", entry.span)
+            self.error("E301", "the family declares no graph to draw", entry.span)
             return
         for word_, type_ in (("node", NODE), ("link", LINK), ("place", PLACE)):
             looks = entry.get(word_)

@@ -246,5 +246,5 @@ def test_a_picture_needs_a_graph(tmp_path: Path) -> None:
     with pytest.raises(RulesetError) as caught:
         interpreter.load(folder / "pebbles" / "pebbles.yaml")
     assert [(found.code, found.message) for found in caught.value.diagnostics] == [
-        ("E301", "the family declares no graph that could be drawn")
+        ("E301", "the family declares no graph to draw")
     ]

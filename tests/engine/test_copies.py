@@ -99,7 +99,7 @@ def test_a_kept_game_is_played_again(tmp_path: Path, ruleset: Ruleset) -> None:
 
 
 def test_no_more_copies_can_be_named_than_there_are(ruleset: Ruleset) -> None:
-    with pytest.raises(Exception, match="named more often than it is there"):
+    with pytest.raises(Exception, match="named more often than it occurs"):
         ruleset.new_game(2, chance=Scripted({"deck": [[2, 2, 2]]}))
 
 
