@@ -17,8 +17,8 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
-from interpreter.play.game_records import Kept as Log
+from interpreter.play.game_records import Difference, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
@@ -145,7 +145,7 @@ class Hall:
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
         try:
-            log = read_kept(text)
+            log = read_saved_game(text)
         except ValueError as error:
             raise Refused(f"Cannot open this file: {error}.") from None
         if log.header["ruleset"] not in self.offers:
@@ -161,7 +161,7 @@ class Hall:
             async with self.loading:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
-            game = play_again(ruleset, log, until)
+            game = replay_game(ruleset, log, until)
         except (RulesetError, Difference, ValueError) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
         header = {key: value for key, value in log.header.items() if key != "bots"}
