@@ -188,14 +188,14 @@ def _are_over(data: Path) -> bool:
 
 def _broken(data: Path) -> int:
     """Return the number of tables whose choices cannot be replayed."""
-    from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
+    from interpreter.play.game_records import Difference, read_saved_game, replay_game, ruleset_of
 
     found = 0
     for id, header in _rows(data, "select id, header from tables"):
         lines = [str(line) for (line,) in _rows(data, f"select line from choices where game = '{id}' order by number")]
-        log = read_kept("\n".join([str(header), *lines]))
+        log = read_saved_game("\n".join([str(header), *lines]))
         try:
-            play_again(ruleset_of(log), log)
+            replay_game(ruleset_of(log), log)
         except Difference:
             found += 1
     return found

@@ -13,10 +13,10 @@ from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.engine.rules import Rules
 from interpreter.language.policies import Policy
 
-__all__ = ["announce", "wanted", "whole_for"]
+__all__ = ["announce", "needs_of", "whole_for"]
 
 
-def wanted(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
+def needs_of(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
     """Return what a module must contain to play as a bot, or None if it cannot."""
     if type(bot) is RandomBot:
         return None, None
@@ -26,7 +26,7 @@ def wanted(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | Non
 def whole_for(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
     """Return a playout runner for these bots in a machine's module, and their numbers there; None if the module
     cannot play them, or not yet."""
-    needs = [need for bot in bots if (need := wanted(ruleset, bot)) is not None]
+    needs = [need for bot in bots if (need := needs_of(ruleset, bot)) is not None]
     return machine.whole(needs) if len(needs) == len(bots) else None
 
 

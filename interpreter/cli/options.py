@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.game_records import Kept
+    from interpreter.play.game_records import SavedGame
     from interpreter.simulate.workers import Crew
 
 __all__ = [
@@ -244,13 +244,13 @@ def can_be_written(path: Path) -> None:
         raise PermissionError(EACCES, os.strerror(EACCES), str(path))
 
 
-def read_log(path: str) -> Kept:
+def read_log(path: str) -> SavedGame:
     """Read the saved game of a file. Raises :class:`click.UsageError` if the file is none."""
-    from interpreter.play.game_records import read_kept
+    from interpreter.play.game_records import read_saved_game
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            return read_kept(file.read(), Path(path).parent if path != "-" else None)
+            return read_saved_game(file.read(), Path(path).parent if path != "-" else None)
     except UnicodeDecodeError:
         raise click.UsageError(f"{path}: not a saved game: not a text file") from None
     except ValueError as error:
@@ -272,12 +272,12 @@ def kept_game(where: str, **others: Any) -> Game | None:
         if value is not None and value != ():
             raise click.UsageError(f"--{name} goes with a ruleset, not with a saved game")
     from interpreter.cli.failures import refused
-    from interpreter.play.game_records import Difference, play_again, ruleset_of
+    from interpreter.play.game_records import Difference, replay_game, ruleset_of
 
     saved = read_log(path)
     if number and int(number) > len(saved.choices):
         raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
     try:
-        return play_again(ruleset_of(saved), saved, int(number) if number else None)
+        return replay_game(ruleset_of(saved), saved, int(number) if number else None)
     except Difference as difference:
         refused(f"{path}: {difference}")

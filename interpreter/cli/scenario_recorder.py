@@ -93,7 +93,7 @@ def _moves(person: _Recorder, game: Game) -> None:
         try:
             game.apply(person.asked(game, decision))
         except TakesBack:
-            say("taken back" if game.undo() else "there is nothing to take back")
+            say("undone" if game.undo() else "there is nothing to undo")
         except _Done:
             return
         except Leaves:

@@ -17,7 +17,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.views import Spoken, board_of, is_shown, prompt_of
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import keep
+from interpreter.play.game_records import write_log
 from interpreter.play.keyboard import numbered, understood
 
 __all__ = ["Leaves", "Person", "TakesBack"]
@@ -177,7 +177,7 @@ class Person:
             return
         try:
             with open(path, "w", encoding="utf-8") as file:
-                keep(game, file.write)
+                write_log(game, file.write)
         except OSError as error:
             say(self._frame("cannot_write", path=path, why=(error.strerror or str(error)).lower()))
             return

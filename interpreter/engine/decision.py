@@ -35,7 +35,7 @@ __all__ = [
 _new = object.__new__
 
 MAXIMUM_OPTIONS = 4_000
-"""Number of options of one decision that are cached with their public names."""
+"""Number of options of one decision that are cached with their public names; then the cache is cleared."""
 
 
 def choice_text(choice: Mapping[str, object]) -> str:

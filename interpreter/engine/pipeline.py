@@ -45,7 +45,7 @@ class Examined:
     reach: Reach | None = None
     statements: dict[str, Statement] = field(default_factory=dict)
     policies: Checked = field(default_factory=Checked)
-    """Policies that add layers to the files of the ruleset."""
+    """Policies for which the ruleset's files have layers."""
     program: Program | None = None
 
     @property

@@ -154,7 +154,7 @@ def _reasons(
     if not outside:
         return _first_failing(names, option, env, rule, cites)
     try:
-        # A failing condition explains more than "not offered", but such a value may also break the conditions.
+        # A failing condition explains more, but conditions may raise for a value that is not offered.
         return _first_failing(names, option, env, rule, cites) or outside
     except (RuleFailure, LookupError, TypeError):
         return outside

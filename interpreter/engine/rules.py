@@ -61,7 +61,7 @@ class Rules:
     warnings: tuple[Diagnostic, ...] = ()
     _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
     _looked_at: bytes | None = field(default=None, repr=False, compare=False)
-    """Digest of everything that the load read; None if the ruleset does not come from the cache."""
+    """Digest of everything that the load read; None if the ruleset is not in the cache."""
 
     @property
     def title(self) -> str:
@@ -119,7 +119,7 @@ class Rules:
 
     @property
     def source_digest(self) -> tuple[str, bytes] | None:
-        """Identifies the source text of the ruleset; None if the ruleset does not come from the cache."""
+        """Identifies the source text of the ruleset; None if the ruleset is not in the cache."""
         return (self.digest, self._looked_at) if self._looked_at is not None else None
 
     def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from interpreter.engine.views import Line, Spoken, numbered_lines, rule_at
 from interpreter.explain.cross_reference import Quote, Use, quote
 from interpreter.kernel.state import State
 from interpreter.language.types import Type
-from interpreter.play.game_records import Kept, play_again
+from interpreter.play.game_records import SavedGame, replay_game
 
 __all__ = ["Account", "account_of"]
 
@@ -46,9 +46,9 @@ class Account:
     cites: tuple[Quote, ...]
 
 
-def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
+def account_of(ruleset: Ruleset, saved: SavedGame, number: str, language: str = "en") -> Account:
     """Return the provenance of the line with this number. Raises ``LookupError`` if there is none."""
-    game = play_again(ruleset, kept)
+    game = replay_game(ruleset, saved)
     lines = list(numbered_lines(game.table, game.state, language=language))
     index = next((index for index, (own, _) in enumerate(lines) if own == number), None)
     if index is None:
@@ -58,7 +58,7 @@ def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") 
     chain: tuple[Use, ...] = ()
     if line.kind == "event":
         noted = sum(other.kind == "event" for own, other in lines[:index] if own.partition(".")[0] == choice)
-        chain = tuple(_stopped(game, kept, int(choice), noted, language))
+        chain = tuple(_stopped(game, saved, int(choice), noted, language))
     elif line.rule:
         chain = (Use(_called(game, line.rule, language), _short(line.place)),)
     return Account(
@@ -116,10 +116,10 @@ class _Reached(RuleFailure):
     """Raised just before the event in question."""
 
 
-def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> Iterator[Use]:
+def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: str) -> Iterator[Use]:
     """Yield the rule that is about to note an event, after ``noted`` others of the same choice, and its callers."""
-    header = kept.header
-    before = play_again(game.ruleset, kept, choice - 1) if choice else None
+    header = saved.header
+    before = replay_game(game.ruleset, saved, choice - 1) if choice else None
     if before is not None:
         before.state.leave()  # before the hook is set, which must not see earlier events
     try:

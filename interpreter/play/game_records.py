@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = [
     "ORIGIN",
     "Difference",
-    "Kept",
     "Recorder",
-    "keep",
-    "play_again",
-    "read_kept",
+    "SavedGame",
+    "read_saved_game",
+    "replay_game",
     "ruleset_of",
     "unknown_settings",
+    "write_log",
 ]
 
 VERSION = 1
@@ -57,7 +57,7 @@ class Difference(Exception):
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedGame:
     """A saved game as read. ``end`` is its last line if the game was finished; ``folder`` is the folder of its
     file."""
 
@@ -99,7 +99,7 @@ class Recorder:
             self._line({"places": list(game.result.places), "digest": game.digest()})
 
 
-def keep(game: Game, write: Callable[[str], object]) -> None:
+def write_log(game: Game, write: Callable[[str], object]) -> None:
     """Write the log of a game that was played without a recorder, by replaying its choices."""
     recorder = Recorder(write)
     saved = json.loads(game.to_json())
@@ -114,7 +114,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
     recorder.finish(copy)
 
 
-def read_kept(text: str, folder: Path | None = None) -> Kept:
+def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
     """Parse a log or a save. Raises ``ValueError`` with the number of an invalid line."""
     lines: list[dict[str, Value]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -139,7 +139,7 @@ def read_kept(text: str, folder: Path | None = None) -> Kept:
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} needs `by`, a seat, and `do`, an alternative")
-    return Kept(lines[0], tuple(lines[1:]), end, folder)
+    return SavedGame(lines[0], tuple(lines[1:]), end, folder)
 
 
 def _fits_header(header: Mapping[str, object]) -> bool:
@@ -155,16 +155,16 @@ def _fits_header(header: Mapping[str, object]) -> bool:
     )
 
 
-def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
+def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
     """Load the ruleset of a saved game, or the one named instead. Files in no ruleset folder are also searched beside
     the log. Raises :class:`RulesetError`."""
-    chosen = name or str(kept.header["ruleset"])
-    beside = [kept.folder] if kept.folder is not None else []
+    chosen = name or str(saved.header["ruleset"])
+    beside = [saved.folder] if saved.folder is not None else []
     shelf, document, diagnostics = find(chosen, beside=beside)
     if document is None:
         raise RulesetError(diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
-    recorded = kept.header.get("overlays", own)
+    recorded = saved.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in recorded]
     # a saved game was allowed when it was played
     added = [_located(overlay, shelf, beside) for overlay in recorded if overlay not in own]
@@ -180,27 +180,27 @@ def _located(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
     return str(places[0]) if places else overlay
 
 
-def unknown_settings(ruleset: Rules, kept: Kept) -> list[str]:
+def unknown_settings(ruleset: Rules, saved: SavedGame) -> list[str]:
     """Return the settings of a saved game that another ruleset, used to replay it, does not have."""
-    if ruleset.id == kept.header["ruleset"] or kept.header["players"] not in ruleset.players:
+    if ruleset.id == saved.header["ruleset"] or saved.header["players"] not in ruleset.players:
         return []
-    ruleset = ruleset.for_players(kept.header["players"])
-    return [name for name in kept.header.get("settings", {}) if not ruleset.has_setting(name)]
+    ruleset = ruleset.for_players(saved.header["players"])
+    return [name for name in saved.header.get("settings", {}) if not ruleset.has_setting(name)]
 
 
-def play_again(ruleset: Rules, kept: Kept, until: int | None = None) -> Game:
+def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Game:
     """Replay the choices of a saved game, or the first ``until`` of them. Raises :class:`Difference`."""
-    header = kept.header
-    lacking = unknown_settings(ruleset, kept)
+    header = saved.header
+    lacking = unknown_settings(ruleset, saved)
     settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
     try:
         game = new_game(ruleset, header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
-    for number, line in enumerate(kept.choices[:until], 1):
+    for number, line in enumerate(saved.choices[:until], 1):
         _again(game, number, line)
-    if until is None or until > len(kept.choices):
-        _check_end(game, kept)
+    if until is None or until > len(saved.choices):
+        _check_end(game, saved)
     return game
 
 
@@ -222,14 +222,14 @@ def _again(game: Game, number: int, line: dict[str, Value]) -> None:
         raise Difference(number, f"the state after it differs from the saved game (`{recorded}` of seat {line['by']})")
 
 
-def _check_end(game: Game, kept: Kept) -> None:
-    if kept.end is None:
+def _check_end(game: Game, saved: SavedGame) -> None:
+    if saved.end is None:
         return
-    last = len(kept.choices)
+    last = len(saved.choices)
     if game.result is None:
         raise Difference(last, "the saved game ends after it; this one goes on")
-    if list(game.result.places) != kept.end["places"]:
-        got, want = list(game.result.places), kept.end["places"]
+    if list(game.result.places) != saved.end["places"]:
+        got, want = list(game.result.places), saved.end["places"]
         raise Difference(last, f"the places are {got}; in the saved game they are {want}")
-    if kept.end.get("digest", game.digest()) != game.digest():
+    if saved.end.get("digest", game.digest()) != game.digest():
         raise Difference(last, "the last state differs from the saved game")

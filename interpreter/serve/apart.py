@@ -16,8 +16,8 @@ from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.play.game_records import Kept as Log
-from interpreter.play.game_records import play_again, ruleset_of
+from interpreter.play.game_records import SavedGame as Log
+from interpreter.play.game_records import replay_game, ruleset_of
 from interpreter.play.match import streams_for
 
 __all__ = ["apart", "asking", "bare", "chosen", "close_apart", "program_chosen"]
@@ -73,7 +73,7 @@ def chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any]
     """Return the choice of a bot in a saved game."""
     players = log.header["players"]
     ruleset = ruleset_of(log, source)
-    game, decision = asking(play_again(ruleset, log), seat)
+    game, decision = asking(replay_game(ruleset, log), seat)
     if decision is None:
         return None
     bot = bots_of(spec, ruleset, players)[seat]
@@ -91,7 +91,7 @@ def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: in
     if bot is None:
         bot = bots_of(spec, ruleset_of(log, source), players, commands=True)[seat]
     if game is None or log.choices[: len(made)] != made:
-        game, made = play_again(ruleset_of(log, source), log), log.choices
+        game, made = replay_game(ruleset_of(log, source), log), log.choices
     for line in log.choices[len(made) :]:
         game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
     _programs[table, seat, spec] = bot, game, log.choices

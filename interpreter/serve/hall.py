@@ -20,8 +20,8 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import ORIGIN, Difference, play_again, read_kept, ruleset_of
-from interpreter.play.game_records import Kept as Log
+from interpreter.play.game_records import ORIGIN, Difference, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import SavedGame as Log
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
@@ -152,7 +152,7 @@ class Hall:
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
         try:
-            log = read_kept(text)
+            log = read_saved_game(text)
         except ValueError as error:
             raise Refused(f"Cannot open this file: {error}.") from None
         if log.header["ruleset"] not in self.offers:
@@ -171,7 +171,7 @@ class Hall:
             async with self.loading:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
-            game = play_again(ruleset, log, until)
+            game = replay_game(ruleset, log, until)
         except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
         header = {key: log.header[key] for key in ("log", *ORIGIN) if key in log.header}

@@ -29,8 +29,8 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import ORIGIN, Difference, keep, play_again, ruleset_of
-from interpreter.play.game_records import Kept as Log
+from interpreter.play.game_records import ORIGIN, Difference, replay_game, ruleset_of, write_log
+from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
@@ -180,7 +180,7 @@ class Live:
     def text(self) -> str:
         """Return the game in the format of `run --log`."""
         lines: list[str] = []
-        keep(self.game, lambda line: lines.append(line))
+        write_log(self.game, lambda line: lines.append(line))
         return "".join(lines)
 
     # --- choices
@@ -471,12 +471,12 @@ def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
     """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
     game is None if nothing can be replayed."""
     try:
-        return play_again(ruleset, log), len(log.choices), ""
+        return replay_game(ruleset, log), len(log.choices), ""
     except Difference as error:
         if error.number == 0:
             return None, 0, error.message
         stay = error.number - 1
-        return play_again(ruleset, log, stay), stay, error.message
+        return replay_game(ruleset, log, stay), stay, error.message
     except RuleFailure as error:
         return None, 0, str(error)
 

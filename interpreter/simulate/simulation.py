@@ -12,7 +12,7 @@ from time import process_time
 from typing import TypedDict
 
 from interpreter.base.cycles import no_search
-from interpreter.bots.compiled_bots import wanted
+from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -133,8 +133,8 @@ class WholeGames:
 
     def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
-        self._wanted = [wanted(self.ruleset, bot) for bot in bots]
-        self._can = None not in self._wanted
+        self._needs = [needs_of(self.ruleset, bot) for bot in bots]
+        self._can = None not in self._needs
         self._machine: CompiledMachine | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
@@ -176,7 +176,7 @@ class WholeGames:
             return None
         if self._plain_seconds * left > MAKING * max(1, self._plain_games):
             machine.patience = 0.0
-        compiled = machine.whole([policy for policy in self._wanted if policy is not None])
+        compiled = machine.whole([policy for policy in self._needs if policy is not None])
         if compiled is None:
             return None
         if self._reading is None or self._reading[0] is not machine:

@@ -87,7 +87,7 @@ def test_a_program_that_fails_is_named(answer: str, message: str, tmp_path: Path
 
 def test_names_of_programs_are_taken_from_the_command_line_alone() -> None:
     ruleset = load("goofspiel")
-    with pytest.raises(ValueError, match="on the command line alone"):
+    with pytest.raises(ValueError, match="on the command line only"):
         bots_of("cmd:true", ruleset, 2)
     for spec, message in [
         ("cmd:", "want a command"),

@@ -253,7 +253,7 @@ def test_play_tells_why_not(run: Run) -> None:
     assert "refused: `kind`: got 'blue', want a pebble" in result.stdout
     assert "`hop` is not one of `pull`, `wait`" in result.stdout
     assert "there is no option 99, only 1 to 7" in result.stdout
-    assert "takes back your last choice" in result.stdout
+    assert "undoes your last choice" in result.stdout
     assert '"decision": "draw"' in result.stdout
     assert result.exit_code == 0
 
@@ -262,8 +262,8 @@ def test_play_takes_back_and_keeps(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "kept.jsonl"
     typed = f"undo\npull white 2\nundo\npull white 1\nsave {log}\n"
     result = run("play", *GAME, "--bots", "modest", input=typed)
-    assert "there is nothing to take back" in result.stdout
-    assert "\ntaken back\n" in result.stdout
+    assert "there is nothing to undo" in result.stdout
+    assert "\nundone\n" in result.stdout
     choices = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()][1:]
     assert [choice["number"] for choice in choices if choice["by"] == 0] == [1]
     assert run("replay", str(log)).exit_code == 0

@@ -12,7 +12,7 @@ from interpreter.bots.player import Stream
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.play.game_records import Recorder, play_again, read_kept
+from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from tests.compiler.pair import Pair, play
 from tests.small import examined, loaded, write
 
@@ -108,7 +108,7 @@ def test_kept_games_and_saves_have_any_order(ruleset: Ruleset) -> None:
         recorder.chosen(game, decision, option)
     saved = game.to_json()
     assert ruleset.load_game(saved).digest() == game.digest()
-    assert play_again(ruleset, read_kept("".join(written))).digest() == game.digest()
+    assert replay_game(ruleset, read_saved_game("".join(written))).digest() == game.digest()
 
 
 @pytest.mark.parametrize("log", [True, False])

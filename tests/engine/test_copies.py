@@ -11,7 +11,7 @@ from interpreter.bots.uniform import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Scripted
-from interpreter.play.game_records import Recorder, play_again, read_kept
+from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from interpreter.play.match import Match
 from tests.small import FAMILY, examined, loaded, outcome, write
 
@@ -94,12 +94,12 @@ def test_a_kept_game_is_played_again(tmp_path: Path, ruleset: Ruleset) -> None:
         recorder.begin(match.game, ["random", "random"])
         match.play()
         recorder.finish(match.game)
-        again = play_again(ruleset, read_kept("".join(lines), tmp_path))
+        again = replay_game(ruleset, read_saved_game("".join(lines), tmp_path))
         assert again.digest() == match.game.digest()
 
 
 def test_no_more_copies_can_be_named_than_there_are(ruleset: Ruleset) -> None:
-    with pytest.raises(Exception, match="named more often than it is there"):
+    with pytest.raises(Exception, match="named more often than it occurs"):
         ruleset.new_game(2, chance=Scripted({"deck": [[2, 2, 2]]}))
 
 

@@ -15,7 +15,7 @@ from interpreter.engine.ruleset import load
 from interpreter.engine.views import numbered_lines
 from interpreter.explain.legality import Asked, conditions_of
 from interpreter.explain.provenance import Account, account_of
-from interpreter.play.game_records import Kept, Recorder, play_again, read_kept
+from interpreter.play.game_records import Recorder, SavedGame, read_saved_game, replay_game
 from interpreter.play.match import Match
 from tests.support import shared
 
@@ -34,15 +34,15 @@ def text(id: str = RULESET, players: int = 4) -> str:
     return "".join(lines)
 
 
-def kept(id: str = RULESET) -> Kept:
-    return read_kept(text(id, 4 if id == RULESET else 3))
+def kept(id: str = RULESET) -> SavedGame:
+    return read_saved_game(text(id, 4 if id == RULESET else 3))
 
 
 def account(name: str, id: str = RULESET, skip: int = 0) -> Account:
     """Of the first line of that name, after so many others."""
     lines = [
         number
-        for number, line in numbered_lines(play_again(load(id), kept(id)).table, play_again(load(id), kept(id)).state)
+        for number, line in numbered_lines(replay_game(load(id), kept(id)).table, replay_game(load(id), kept(id)).state)
         if line.name == name
     ]
     return account_of(load(id), kept(id), lines[skip])
@@ -72,13 +72,13 @@ def test_the_outermost_rule_is_a_phase(name: str) -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    game = play_again(load(RULESET), kept())
+    game = replay_game(load(RULESET), kept())
     account("paid")
-    assert play_again(game.ruleset, kept()).digest() == game.digest()
+    assert replay_game(game.ruleset, kept()).digest() == game.digest()
 
 
 def test_sealed_choices_keep_their_numbers() -> None:
-    game = play_again(load("goofspiel"), kept("goofspiel"))
+    game = replay_game(load("goofspiel"), kept("goofspiel"))
     choices = [number for number, line in numbered_lines(game.table, game.state) if line.kind == "choice"]
     assert choices[:6] == ["1", "2", "3", "1", "2", "3"]  # made, then revealed
     assert max(map(int, choices)) == len(game.choices)
@@ -97,7 +97,7 @@ def test_a_number_that_no_line_has(number: str, message: str) -> None:
 
 
 def asked(at: int, choice: dict[str, object]) -> dict[str, Asked]:
-    game = play_again(load(RULESET), kept(), at)
+    game = replay_game(load(RULESET), kept(), at)
     return {condition.text: condition for condition in conditions_of(game, choice)}
 
 
@@ -131,7 +131,7 @@ def test_what_another_condition_rules_out_is_not_asked() -> None:
 
 def test_what_is_legal_holds_throughout() -> None:
     for at in range(0, len(kept().choices), 150):
-        game = play_again(load(RULESET), kept(), at)
+        game = replay_game(load(RULESET), kept(), at)
         assert game.decision is not None
         for option in game.decision.options[:5]:
             legal_choice(game.table, game.decision, option)

@@ -16,7 +16,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
 from interpreter.kernel.state import State
-from interpreter.play.game_records import Difference, Recorder, keep, play_again, read_kept
+from interpreter.play.game_records import Difference, Recorder, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
 from interpreter.reading.compose import ALLOW_UNDEFINED
@@ -95,10 +95,10 @@ def test_a_copy_that_a_bot_plays_on_is_not_told(pebbles: Ruleset) -> None:
 
 def test_a_kept_game_is_played_again(pebbles: Ruleset) -> None:
     text = recorded(pebbles, "random", 3, 9)
-    kept = read_kept(text)
+    kept = read_saved_game(text)
     assert kept.header["bots"] == ["random"] * 3
     assert kept.header["settings"] == {"last_pebble": "stays"}
-    game = play_again(pebbles, kept)
+    game = replay_game(pebbles, kept)
     assert game.result is not None
     assert kept.end == {"places": list(game.result.places), "digest": game.digest()}
 
@@ -107,13 +107,13 @@ def test_a_game_without_a_recorder_is_kept_the_same(pebbles: Ruleset) -> None:
     match = Match(pebbles, bots_of("random", pebbles, 3), 9)
     match.play()
     lines: list[str] = []
-    keep(match.game, lines.append)
+    write_log(match.game, lines.append)
     assert lines[1:] == recorded(pebbles, "random", 3, 9).splitlines(keepends=True)[1:]
 
 
 def test_the_state_after_some_choices(pebbles: Ruleset) -> None:
-    kept = read_kept(recorded(pebbles, "modest", 2, 1))
-    assert len(play_again(pebbles, kept, 3).choices) == 3
+    kept = read_saved_game(recorded(pebbles, "modest", 2, 1))
+    assert len(replay_game(pebbles, kept, 3).choices) == 3
 
 
 def _edited(text: str, place: int, /, **changes: object) -> str:
@@ -136,7 +136,7 @@ def test_a_difference_is_found_where_it_is(
 ) -> None:
     text = _edited(recorded(pebbles, "modest", 2, 1), number, **changes)
     with pytest.raises(Difference, match=message) as caught:
-        play_again(pebbles, read_kept(text))
+        replay_game(pebbles, read_saved_game(text))
     assert caught.value.number == number
 
 
@@ -144,18 +144,18 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
     text = recorded(pebbles, "modest", 2, 1)
     last = len(text.splitlines()) - 1
     with pytest.raises(Difference, match="the places are"):
-        play_again(pebbles, read_kept(_edited(text, last, places=[2, 2])))
+        replay_game(pebbles, read_saved_game(_edited(text, last, places=[2, 2])))
     with pytest.raises(Difference, match="the last state differs from the saved game"):
-        play_again(pebbles, read_kept(_edited(text, last, digest="0")))
+        replay_game(pebbles, read_saved_game(_edited(text, last, digest="0")))
     shorter = "\n".join(line for place, line in enumerate(text.splitlines()) if place != last - 1)
     with pytest.raises(Difference, match="ends after it; this one goes on"):
-        play_again(pebbles, read_kept(shorter))
+        replay_game(pebbles, read_saved_game(shorter))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"log": 1}', '{"log": 99, "ruleset": "x"}'])
 def test_other_files_are_no_kept_games(text: str) -> None:
     with pytest.raises(ValueError, match="saved game"):
-        read_kept(text)
+        read_saved_game(text)
 
 
 def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:

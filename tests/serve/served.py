@@ -24,7 +24,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type, name_of
-from interpreter.play.game_records import keep, play_again
+from interpreter.play.game_records import replay_game, write_log
 from interpreter.play.match import Match
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
@@ -108,7 +108,7 @@ class Served:
             pass
         assert not match.game.is_over
         lines: list[str] = []
-        keep(match.game, lines.append)
+        write_log(match.game, lines.append)
         kept = self.done(self.hall.from_log("".join(lines)))
         live = self.hall.lives[kept.id]
         for seat in range(players):
@@ -254,4 +254,4 @@ class Player:
 
 def now(live: Live) -> Game:
     """Return a copy of the game of a table."""
-    return play_again(live.ruleset, live.as_log)
+    return replay_game(live.ruleset, live.as_log)

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from interpreter.play.game_records import play_again
+from interpreter.play.game_records import replay_game
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
 from tests.serve.served import Served
@@ -228,7 +228,7 @@ def test_earlier_moments_are_those_of_a_replay(served: Served) -> None:
     for ruleset, players in (("goofspiel", 3), ("germany-2018", 3)):
         live, _ = served.moment(ruleset, players, lambda game: len(game.choices) >= 30)
         for number in (0, 1, 2, 17, 29):
-            assert live.at(number).digest() == play_again(live.ruleset, live.as_log, number).digest()
+            assert live.at(number).digest() == replay_game(live.ruleset, live.as_log, number).digest()
         start = time.process_time()
         live.at(3)
         assert time.process_time() - start < 1

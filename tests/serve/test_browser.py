@@ -11,7 +11,7 @@ from matplotlib import image
 
 from interpreter.bots.registry import bots_of
 from interpreter.engine.ruleset import load
-from interpreter.play.game_records import keep
+from interpreter.play.game_records import write_log
 from interpreter.play.match import streams_for
 from interpreter.serve.live import Live
 from tests.serve.screenshot import PLACE, screenshot
@@ -445,7 +445,7 @@ def test_a_table_is_set_up_in_the_lobby(chromium: Any, served: Served, tmp_path:
     page.locator("#panel-players").wait_for()
     log = tmp_path / "game.jsonl"
     with log.open("w", encoding="utf-8") as file:
-        keep(load("goofspiel").new_game(2, 1), file.write)
+        write_log(load("goofspiel").new_game(2, 1), file.write)
     page.goto(served.base)
     page.get_by_label("A log of").set_input_files(log)
     page.get_by_role("button", name="Open as a table").click()

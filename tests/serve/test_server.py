@@ -22,7 +22,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.observation import shown_apart
 from interpreter.engine.ruleset import load
 from interpreter.engine.views import lines_since
-from interpreter.play.game_records import play_again, read_kept, ruleset_of
+from interpreter.play.game_records import read_saved_game, replay_game, ruleset_of
 from interpreter.play.match import Match
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
@@ -277,8 +277,8 @@ def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
     choose(served, live, 0)
     until(lambda: len(live.kept.choices) >= 2)
     text = httpx.get(f"{links[0]}/log").text
-    log = read_kept(text)
-    assert play_again(ruleset_of(log), log).digest() == live.game.digest()
+    log = read_saved_game(text)
+    assert replay_game(ruleset_of(log), log).digest() == live.game.digest()
     answer = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", text)}, follow_redirects=True)
     assert answer.status_code == 200
     assert "Spectators" in answer.text
@@ -361,8 +361,8 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
     with sqlite3.connect(data) as connection:
         header = connection.execute("select header from tables").fetchone()[0]
         lines = [line for (line,) in connection.execute("select line from choices order by number")]
-    log = read_kept("\n".join([header, *lines]))
-    assert len(play_again(ruleset_of(log), log).choices) == len(lines) >= acknowledged > 0
+    log = read_saved_game("\n".join([header, *lines]))
+    assert len(replay_game(ruleset_of(log), log).choices) == len(lines) >= acknowledged > 0
 
 
 def _count(data: Path) -> int:

@@ -34,7 +34,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
       regelwerk replay game.jsonl --numbers
     """
     from interpreter.engine.views import numbered_lines
-    from interpreter.play.game_records import Difference, play_again, ruleset_of, unknown_settings
+    from interpreter.play.game_records import Difference, replay_game, ruleset_of, unknown_settings
 
     saved = options.read_log(log)
     loaded = ruleset_of(saved, ruleset)
@@ -47,7 +47,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         notice(f"`{loaded.id}` has changed since the game was saved; its choices are still checked")
     data = {"ruleset": loaded.id, "seed": saved.header["seed"], "choices": len(saved.choices), "changed": changed}
     try:
-        game = play_again(loaded, saved)
+        game = replay_game(loaded, saved)
     except Difference as difference:
         if output == "json":
             as_json({**data, "same": False, "number": difference.number, "difference": difference.message})

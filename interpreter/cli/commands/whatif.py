@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interpreter.compare.counterfactual import Fork
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
-    from interpreter.play.game_records import Kept
+    from interpreter.play.game_records import SavedGame
 
 __all__ = ["command"]
 
@@ -110,16 +110,16 @@ def command(
         raise click.exceptions.Exit(STOPPED)
 
 
-def _fork(log: str, saved: Kept, at: int, texts: Sequence[str]) -> Fork:
+def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     """Replay the saved game up to the decision and fork it there with the changes."""
     from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.play.game_records import Difference, play_again, ruleset_of
+    from interpreter.play.game_records import Difference, replay_game, ruleset_of
 
     if at > len(saved.choices):
         raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
     try:
-        game = play_again(ruleset_of(saved), saved, at)
+        game = replay_game(ruleset_of(saved), saved, at)
     except Difference as difference:
         refused(f"{log}: {difference}")
     if game.decision is None:
@@ -136,7 +136,7 @@ def _fork(log: str, saved: Kept, at: int, texts: Sequence[str]) -> Fork:
         refused(str(error))
 
 
-def _bots_of_log(ruleset: Rules, saved: Kept) -> str:
+def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
     """Return the bots of the log if this ruleset has them all; else the default bots."""
     from interpreter.bots.registry import bots_of, default_bots
 
@@ -148,7 +148,7 @@ def _bots_of_log(ruleset: Rules, saved: Kept) -> str:
     return names
 
 
-def _table(ruleset: Rules, names: str, saved: Kept) -> list[Bot]:
+def _table(ruleset: Rules, names: str, saved: SavedGame) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
     try:
