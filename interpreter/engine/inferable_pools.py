@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from interpreter.compiler.lower import Program
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.types import HolderType, PoolType
 from interpreter.language.walk import descendants
 
@@ -26,10 +26,12 @@ def counted(program: Program) -> frozenset[str]:
     for layer in program.reach.procedures.values() if inferable else ():
         for block in _blocks(layer.body):
             for number, step in enumerate(block):
-                if not isinstance(step, c.MoveTokens | c.MoveAll) or _is_announced(program, step, block[number + 1 :]):
+                if not isinstance(step, core.MoveTokens | core.MoveAll) or _is_announced(
+                    program, step, block[number + 1 :]
+                ):
                     continue
                 for holder in (step.source, step.target):
-                    if isinstance(holder, c.Cell):
+                    if isinstance(holder, core.Cell):
                         inferable.discard(holder.group)
                     elif isinstance(holder.type, HolderType):  # the holder is known only at run time
                         inferable -= {name for name, token in pools.items() if token == holder.type.name}
@@ -47,20 +49,20 @@ def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
                 yield value
 
 
-def _is_announced(program: Program, step: c.MoveTokens | c.MoveAll, later: Sequence[Any]) -> bool:
+def _is_announced(program: Program, step: core.MoveTokens | core.MoveAll, later: Sequence[Any]) -> bool:
     """Return whether an event announces the amount and the seats of a move."""
-    if isinstance(step, c.MoveAll) or not all(isinstance(cell, c.Cell) for cell in (step.source, step.target)):
+    if isinstance(step, core.MoveAll) or not all(isinstance(cell, core.Cell) for cell in (step.source, step.target)):
         return False
-    moved = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, c.Cell))]
-    unknown = [value for value in moved if value is not None and not isinstance(value, c.Const)]
-    if not all(isinstance(value, c.Local) for value in unknown):
+    moved = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, core.Cell))]
+    unknown = [value for value in moved if value is not None and not isinstance(value, core.Const)]
+    if not all(isinstance(value, core.Local) for value in unknown):
         return False
     for following in later:
-        if isinstance(following, c.Notes):
+        if isinstance(following, core.Notes):
             return all(value in following.arguments for value in unknown)
-        if not isinstance(following, c.MoveTokens | c.MoveCards | c.MovePiece | c.SetCell | c.Performs):
+        if not isinstance(following, core.MoveTokens | core.MoveCards | core.MovePiece | core.SetCell | core.Performs):
             return False
-        calls = (node for node in descendants(following) if isinstance(node, c.CallRule | c.CallBase))
+        calls = (node for node in descendants(following) if isinstance(node, core.CallRule | core.CallBase))
         if any(program.reach.suspends(program.target(call)) for call in calls):
             return False
     return False

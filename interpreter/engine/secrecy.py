@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from interpreter.compiler import lower as l
-from interpreter.language import core as c
+from interpreter.compiler import lower
+from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import CardHolderType, HolderType, has_cards
 from interpreter.language.walk import descendants
@@ -58,23 +58,23 @@ def _unowned(label: Label, local: int) -> Label:
     return label
 
 
-def _passed(label: Label, arguments: Sequence[c.Expression], changed: Collection[int]) -> Label:
+def _passed(label: Label, arguments: Sequence[core.Expression], changed: Collection[int]) -> Label:
     """Translate a label from caller to callee. Seats are kept if they are passed in parameters that are never
     reassigned."""
     places = {
         argument.index: number
         for number, argument in enumerate(arguments)
-        if isinstance(argument, c.Local) and number not in changed
+        if isinstance(argument, core.Local) and number not in changed
     }
     return frozenset((kind, places.get(owner, -1)) for kind, owner in label)
 
 
-def _given_back(label: Label, arguments: Sequence[c.Expression], bound: Collection[int]) -> Label:
+def _given_back(label: Label, arguments: Sequence[core.Expression], bound: Collection[int]) -> Label:
     """Translate the label of a result from callee to caller."""
     atoms = set[Atom]()
     for kind, owner in label:
         argument = arguments[owner] if 0 <= owner < len(arguments) else None
-        atoms.add((kind, argument.index if isinstance(argument, c.Local) and argument.index not in bound else -1))
+        atoms.add((kind, argument.index if isinstance(argument, core.Local) and argument.index not in bound else -1))
     return frozenset(atoms)
 
 
@@ -96,14 +96,14 @@ class _Procedure:
     """Forks that lead to each stretch and whose branches have not joined again."""
     tests: dict[int, Label] = field(default_factory=dict)
     """Labels of the conditions of forks."""
-    calls: dict[str, list[tuple[tuple[c.Expression, ...], tuple[Label, ...], Label]]] = field(default_factory=dict)
+    calls: dict[str, list[tuple[tuple[core.Expression, ...], tuple[Label, ...], Label]]] = field(default_factory=dict)
     """Calls by callee: arguments, their labels, and the label of the control flow."""
 
 
 class Secrecy:
     """Labels of the locals of a program."""
 
-    def __init__(self, program: l.Program) -> None:
+    def __init__(self, program: lower.Program) -> None:
         self.program, self.model = program, program.model
         model = self.model
         self._hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
@@ -198,7 +198,7 @@ class Secrecy:
             assigned = set[int]()
             for node in descendants(self.program.reach.procedures[name].body):
                 match node:
-                    case c.SetLocal(local) | c.Picks(local) | c.Iterate(local) | c.Choice(local):
+                    case core.SetLocal(local) | core.Picks(local) | core.Iterate(local) | core.Choice(local):
                         assigned.add(local)
                     case _:
                         pass
@@ -257,59 +257,59 @@ class Secrecy:
         """Return the label of a tree: the union over everything that it reads."""
         atoms = set[Atom]()
         nodes = list(descendants(tree))
-        bound = {node.variable for node in nodes if isinstance(node, c.Loop)}
+        bound = {node.variable for node in nodes if isinstance(node, core.Loop)}
         public_cells = {id(cell) for node in nodes for cell in self._public_uses(node)}
         for node in nodes:
             match node:
-                case c.Local(index) if index not in bound:
+                case core.Local(index) if index not in bound:
                     atoms |= env.get(index, PUBLIC)
-                case c.Read(c.Cell() as cell) if id(cell) not in public_cells:
+                case core.Read(core.Cell() as cell) if id(cell) not in public_cells:
                     atoms |= self._held(cell, bound)
-                case c.Read(of) if not isinstance(of, c.Cell):
+                case core.Read(of) if not isinstance(of, core.Cell):
                     atoms |= self._held_somewhere(of)
-                case c.Builtin(name, arguments) if BUILTINS[name].reads:
+                case core.Builtin(name, arguments) if BUILTINS[name].reads:
                     for argument in arguments:
-                        if isinstance(argument, c.Cell):
+                        if isinstance(argument, core.Cell):
                             atoms |= self._held(argument, bound)
                         elif isinstance(argument.type, HolderType):
                             atoms |= self._held_somewhere(argument)
-                case c.CallRule() | c.CallBase():
+                case core.CallRule() | core.CallBase():
                     result = self._procedure(self.program.target(node)).result
                     atoms |= _given_back(result, node.arguments, bound)
                 case _:
                     pass
         return frozenset(atoms)
 
-    def _public_uses(self, node: object) -> Iterator[c.Cell]:
+    def _public_uses(self, node: object) -> Iterator[core.Cell]:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
         back of a top card."""
         match node:
-            case c.Builtin("count", (c.Read(c.Cell() as cell),)):
+            case core.Builtin("count", (core.Read(core.Cell() as cell),)):
                 yield cell
-            case c.Comparison("==" | "!=", c.Read(c.Cell() as cell), c.Const(value)) if value in (None, ()):
+            case core.Comparison("==" | "!=", core.Read(core.Cell() as cell), core.Const(value)) if value in (None, ()):
                 yield cell
-            case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(group) as cell),)),)):
+            case core.CallRule(rule, (core.Builtin("first", (core.Read(core.Cell(group) as cell),)),)):
                 shows = self.model.groups[group].top_shows
-                if isinstance(shows, c.CallRule) and shows.rule == rule:
+                if isinstance(shows, core.CallRule) and shows.rule == rule:
                     yield cell
             case _:
                 pass
 
-    def _held(self, cell: c.Cell, bound: Collection[int]) -> Label:
+    def _held(self, cell: core.Cell, bound: Collection[int]) -> Label:
         """Return the label of a cell's content, without that of the owner."""
         group = self.model.groups.get(cell.group)
         if group is None:  # progress of the game, such as phase and turn
             return PUBLIC
         if group.seen == "owner":
             owner = cell.owner
-            if isinstance(owner, c.Local) and owner.index not in bound:
+            if isinstance(owner, core.Local) and owner.index not in bound:
                 return frozenset({("hidden", owner.index)})
             return HIDDEN
         if group.seen == "no one" or (group.owner == "card" and self._hides):
             return HIDDEN
         return self._names.get(cell.group, PUBLIC)
 
-    def _held_somewhere(self, holder: c.Expression) -> Label:
+    def _held_somewhere(self, holder: core.Expression) -> Label:
         """Return the label of the content of a holder that is known only at run time."""
         hidden = (g for g in self.model.groups.values() if g.seen != "everyone" and type(g.type) is type(holder.type))
         return HIDDEN if any(hidden) else PUBLIC
@@ -333,12 +333,12 @@ class _Steps:
     def __init__(self, secrecy: Secrecy, procedure: _Procedure) -> None:
         self.secrecy, self.model, self.procedure = secrecy, secrecy.model, procedure
 
-    def run(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> None:
+    def run(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> None:
         """Process a whole procedure."""
         self.steps(steps, env, course)
         self.secrecy.keeps_secret(env.values())
 
-    def steps(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> Label:
+    def steps(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> Label:
         """Process steps, updating ``env``; return the label of the control flow at their end."""
         for step in steps:
             course = self.step(step, env, course)
@@ -351,50 +351,50 @@ class _Steps:
             env[other] = _unowned(label_of_other, local)
         env[local] = _unowned(label, local)
 
-    def tell(self, env: Env, *values: c.Expression) -> None:
+    def tell(self, env: Env, *values: core.Expression) -> None:
         """Mark values as announced to everybody."""
         for value in values:
-            if isinstance(value, c.Local) and value.index in env:
+            if isinstance(value, core.Local) and value.index in env:
                 env[value.index] = PUBLIC
 
-    def step(self, step: c.Step | c.Requirement, env: Env, course: Label) -> Label:
+    def step(self, step: core.Step | core.Requirement, env: Env, course: Label) -> Label:
         label = self.secrecy.label
         self._note_calls(step, env, course)
         match step:
-            case c.SetLocal(local, value):
+            case core.SetLocal(local, value):
                 self.assign(env, local, label(value, env) | course)
-            case c.Picks(local, items, chance):
+            case core.Picks(local, items, chance):
                 self.assign(env, local, label(items, env) | course | {self.secrecy.draws(chance)})
-            case c.Shuffles(c.Cell(group), chance):
+            case core.Shuffles(core.Cell(group), chance):
                 drawn = self.secrecy.draws(chance)
                 if self.model.groups[group].seen != "everyone":
                     self.secrecy.keeps_secret([frozenset({drawn})])
-            case c.Shuffles(_, chance):
+            case core.Shuffles(_, chance):
                 self.secrecy.keeps_secret([frozenset({self.secrecy.draws(chance)})])
-            case c.SetCell(c.Cell(group) as cell, value):
+            case core.SetCell(core.Cell(group) as cell, value):
                 self._set_cell(cell, group, value, env, course)
-            case c.MoveCards(cards, target):
+            case core.MoveCards(cards, target):
                 self._move(cards, target, env)
-            case c.MoveTokens(amount, source, target) | c.MovePiece(amount, source, target):
+            case core.MoveTokens(amount, source, target) | core.MovePiece(amount, source, target):
                 if self._is_open(source) or self._is_open(target):
                     self.tell(env, amount)
-            case c.Notes(_, arguments):
+            case core.Notes(_, arguments):
                 self.tell(
                     env, *(argument for argument in arguments if not has_cards(argument.type, self.model.records))
                 )
-            case c.Reveals():
+            case core.Reveals():
                 for local, label_of_local in env.items():
                     env[local] = frozenset(atom for atom in label_of_local if atom[0] != "sealed")
-            case c.Branch():
+            case core.Branch():
                 return self._branch(step, env, course)
-            case c.Iterate():
+            case core.Iterate():
                 self._iterate(step, env, course)
-            case c.Repeat():
+            case core.Repeat():
                 self.assign(env, step.hidden, course)
                 self._again(env, lambda inside: self._pass_of(step, inside, course))
-            case c.Returns(value):
+            case core.Returns(value):
                 self.returns(value, env, course)
-            case c.Requirement(test, _, bind):
+            case core.Requirement(test, _, bind):
                 if bind is not None:
                     self.assign(env, bind, label(test, env) | course)
                 else:
@@ -403,16 +403,16 @@ class _Steps:
                 pass
         return course
 
-    def returns(self, value: c.Expression | None, env: Env, course: Label) -> None:
+    def returns(self, value: core.Expression | None, env: Env, course: Label) -> None:
         if value is not None:
             label = self.secrecy.label(value, env) | course
             self.secrecy.keeps_secret((label,))
             self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
 
-    def _is_open(self, cell: c.Expression) -> bool:
-        return isinstance(cell, c.Cell) and self.model.groups[cell.group].seen == "everyone"
+    def _is_open(self, cell: core.Expression) -> bool:
+        return isinstance(cell, core.Cell) and self.model.groups[cell.group].seen == "everyone"
 
-    def _set_cell(self, cell: c.Cell, group: str, value: c.Expression, env: Env, course: Label) -> None:
+    def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
         label = self.secrecy.label(value, env)
         if group in self.secrecy._named:
             self.secrecy.names_card(group, self.secrecy._resolved(label | course, self.procedure.name))
@@ -421,30 +421,30 @@ class _Steps:
         else:
             self.secrecy.keeps_secret((label,))
 
-    def _move(self, cards: c.Expression, target: c.Expression, env: Env) -> None:
+    def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
-        if not isinstance(cards, c.Local) or not isinstance(target, c.Cell):
+        if not isinstance(cards, core.Local) or not isinstance(target, core.Cell):
             return
         if self._is_open(target):
             self.tell(env, cards)
-        elif self.model.groups[target.group].seen == "owner" and isinstance(target.owner, c.Local):
+        elif self.model.groups[target.group].seen == "owner" and isinstance(target.owner, core.Local):
             seat = target.owner.index
             env[cards.index] = frozenset(
                 (kind, seat if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
             )
 
-    def _branch(self, step: c.Branch, env: Env, course: Label) -> Label:
+    def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
         label = self.secrecy.label(step.test.value, env)
         inside = course | _ownerless(label)
         then, otherwise = dict(env), dict(env)
         if step.test.bind is not None:
             self.assign(then, step.test.bind, label | course)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
-        leaves = any(isinstance(node, c.Returns) for node in descendants((step.then, step.otherwise)))
+        leaves = any(isinstance(node, core.Returns) for node in descendants((step.then, step.otherwise)))
         self._become(env, _merged(then, otherwise))
         return course | ends if leaves else course
 
-    def _iterate(self, step: c.Iterate, env: Env, course: Label) -> None:
+    def _iterate(self, step: core.Iterate, env: Env, course: Label) -> None:
         items = self.secrecy.label(step.items, env)
         for hidden in step.hidden:
             self.assign(env, hidden, items | course)
@@ -452,13 +452,13 @@ class _Steps:
         def once(inside: Env) -> None:
             self.assign(inside, step.variable, items | course)
             label = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
-            if not isinstance(step.items, c.Read):  # the size of a hidden zone is public
+            if not isinstance(step.items, core.Read):  # the size of a hidden zone is public
                 label |= items
             self.steps(step.body, inside, course | _ownerless(label))
 
         self._again(env, once)
 
-    def _pass_of(self, step: c.Repeat, env: Env, course: Label) -> None:
+    def _pass_of(self, step: core.Repeat, env: Env, course: Label) -> None:
         self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
 
     def _again(self, env: Env, once: Callable[[Env], object]) -> None:
@@ -476,25 +476,29 @@ class _Steps:
         env.clear()
         env.update(other)
 
-    def _note_calls(self, step: c.Step | c.Requirement, env: Env, course: Label) -> None:
+    def _note_calls(self, step: core.Step | core.Requirement, env: Env, course: Label) -> None:
         """Record calls of procedures for the labels of their parameters."""
         match step:
-            case c.Keeps(_, _, procedure, captured):
-                self._call(procedure, tuple(c.Local(local, "") for local in captured), env, course)
-            case c.Performs(c.CallRule() | c.CallBase() as call) | c.SetLocal(_, c.CallRule() | c.CallBase() as call):
+            case core.Keeps(_, _, procedure, captured):
+                self._call(procedure, tuple(core.Local(local, "") for local in captured), env, course)
+            case core.Performs(core.CallRule() | core.CallBase() as call) | core.SetLocal(
+                _, core.CallRule() | core.CallBase() as call
+            ):
                 self.call(call, env, course)
-            case c.SetCell(_, c.CallRule() | c.CallBase() as call) | c.Returns(c.CallRule() | c.CallBase() as call):
+            case core.SetCell(_, core.CallRule() | core.CallBase() as call) | core.Returns(
+                core.CallRule() | core.CallBase() as call
+            ):
                 self.call(call, env, course)
             case _:
                 pass
 
-    def call(self, call: c.CallRule | c.CallBase, env: Env, course: Label) -> None:
+    def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
         target = self.secrecy.program.target(call)
         if target in self.secrecy.program.procedures:
             self.secrecy._procedure(target)
             self._call(target, call.arguments, env, course)
 
-    def _call(self, name: str, arguments: tuple[c.Expression, ...], env: Env, course: Label) -> None:
+    def _call(self, name: str, arguments: tuple[core.Expression, ...], env: Env, course: Label) -> None:
         labels = tuple(self.secrecy.label(argument, env) for argument in arguments)
         self.procedure.calls.setdefault(name, []).append((arguments, labels, course))
 
@@ -527,16 +531,16 @@ class _Flow(_Steps):
             local = dict(entry_env)
             self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
             list(self._end(index, local))
-            procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else entry_env
+            procedure.entries[index] = local if isinstance(stretches[index].end, lower.Asks) else entry_env
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Yield the successors of a stretch: stretch, locals, and the forks that lead there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
         course = self.secrecy._course(self.procedure, index)
         match self.secrecy.program.stretches[index].end:
-            case l.Jumps(to) | l.SettlesThen(to) | l.TurnEnds(to):
+            case lower.Jumps(to) | lower.SettlesThen(to) | lower.TurnEnds(to):
                 yield to, env, forks
-            case l.Forks(test, then, otherwise):
+            case lower.Forks(test, then, otherwise):
                 label = self.secrecy.label(test.value, env)
                 tests[index] = tests.get(index, PUBLIC) | label
                 bound = dict(env)
@@ -544,9 +548,9 @@ class _Flow(_Steps):
                     self.assign(bound, test.bind, label | course)
                 yield then, bound, forks | {index}
                 yield otherwise, dict(env), forks | {index}
-            case l.Advances(loop, body, after):
+            case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
-                label = PUBLIC if isinstance(loop.items, c.Read) else items
+                label = PUBLIC if isinstance(loop.items, core.Read) else items
                 inside = dict(env)
                 self.assign(inside, loop.variable, items | course)
                 if loop.test is not None:
@@ -554,33 +558,33 @@ class _Flow(_Steps):
                 tests[index] = tests.get(index, PUBLIC) | label
                 yield body, inside, forks | {index}
                 yield after, dict(env), forks | {index}
-            case l.Counts(loop, then):
+            case lower.Counts(loop, then):
                 self.assign(env, loop.hidden, course)
                 yield then, env, forks
-            case l.Asks(ask, bodies):
+            case lower.Asks(ask, bodies):
                 yield from self._asks(index, ask, bodies, env)
-            case l.Calls(call, into, then):
+            case lower.Calls(call, into, then):
                 self.call(call, env, course)
                 self.secrecy.keeps_secret(env.values())
                 result = self.secrecy.label(call, env) | course
                 if into >= 0:
                     self.assign(env, into, result)
                 yield then, env, forks
-            case l.Leaves(value):
+            case lower.Leaves(value):
                 self.returns(value, env, course)
                 self.secrecy.keeps_secret(env.values())
-            case l.Stops():
+            case lower.Stops():
                 pass
 
     def _asks(
-        self, index: int, ask: c.Ask, bodies: tuple[int, ...], env: Env
+        self, index: int, ask: core.Ask, bodies: tuple[int, ...], env: Env
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice."""
         self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
         for local in ask.chosen:
             env.pop(local, None)
         self.secrecy.keeps_secret(env.values())
-        seat = ask.seat.index if isinstance(ask.seat, c.Local) and ask.at_once is None else -1
+        seat = ask.seat.index if isinstance(ask.seat, core.Local) and ask.at_once is None else -1
         sealed: Label = frozenset({("sealed", seat)}) if ask.sealed else PUBLIC
         forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
         self.procedure.tests[index] = sealed if forks else PUBLIC
@@ -597,19 +601,19 @@ class _Flow(_Steps):
 # --- control-flow graph ----------------------------------------------------------------------------------------------
 
 
-def _follows(end: l.End) -> tuple[int, ...]:
+def _follows(end: lower.End) -> tuple[int, ...]:
     match end:
-        case l.Jumps(to) | l.SettlesThen(to) | l.TurnEnds(to) | l.Counts(_, to) | l.Calls(_, _, to):
+        case lower.Jumps(to) | lower.SettlesThen(to) | lower.TurnEnds(to) | lower.Counts(_, to) | lower.Calls(_, _, to):
             return (to,)
-        case l.Forks(_, then, otherwise) | l.Advances(_, then, otherwise):
+        case lower.Forks(_, then, otherwise) | lower.Advances(_, then, otherwise):
             return then, otherwise
-        case l.Asks(_, bodies):
+        case lower.Asks(_, bodies):
             return bodies
-        case l.Leaves() | l.Stops():
+        case lower.Leaves() | lower.Stops():
             return ()
 
 
-def _meeting(stretches: Sequence[l.Stretch], entry: int) -> dict[int, int]:
+def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
     """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
     successors: dict[int, tuple[int, ...]] = {}
     waiting = [entry]
@@ -634,7 +638,7 @@ def _meeting(stretches: Sequence[l.Stretch], entry: int) -> dict[int, int]:
     }
 
 
-def _read_later(stretches: Sequence[l.Stretch]) -> list[frozenset[int]]:
+def _read_later(stretches: Sequence[lower.Stretch]) -> list[frozenset[int]]:
     live_at = [frozenset[int]()] * len(stretches)
     changed = True
     while changed:
@@ -642,7 +646,7 @@ def _read_later(stretches: Sequence[l.Stretch]) -> list[frozenset[int]]:
         for index in range(len(stretches) - 1, -1, -1):
             live = _read_at_end(stretches[index].end, live_at)
             for step in reversed(stretches[index].steps):
-                if isinstance(step, c.SetLocal | c.Picks):
+                if isinstance(step, core.SetLocal | core.Picks):
                     live.discard(step.index)
                 live |= _read_in(step)
             if live != live_at[index]:
@@ -651,21 +655,21 @@ def _read_later(stretches: Sequence[l.Stretch]) -> list[frozenset[int]]:
 
 
 def _read_in(tree: object) -> set[int]:
-    locals_read = {node.index for node in descendants(tree) if isinstance(node, c.Local)}
-    return locals_read.union(*(node.captured for node in descendants(tree) if isinstance(node, c.Keeps)))
+    locals_read = {node.index for node in descendants(tree) if isinstance(node, core.Local)}
+    return locals_read.union(*(node.captured for node in descendants(tree) if isinstance(node, core.Keeps)))
 
 
-def _read_at_end(end: l.End, later: Sequence[frozenset[int]]) -> set[int]:
+def _read_at_end(end: lower.End, later: Sequence[frozenset[int]]) -> set[int]:
     live = set[int]().union(*(later[successor] for successor in _follows(end)))
     match end:
-        case l.Forks(test, then, otherwise) if test.bind is not None:
+        case lower.Forks(test, then, otherwise) if test.bind is not None:
             return ((set(later[then]) - {test.bind}) | later[otherwise]) | _read_in(test)
-        case l.Advances(loop, body, after):
+        case lower.Advances(loop, body, after):
             inside = (set(later[body]) | (_read_in(loop.test) if loop.test is not None else set())) - {loop.variable}
             return inside | later[after] | set(loop.hidden)
-        case l.Counts(loop, _):
+        case lower.Counts(loop, _):
             return live | {loop.hidden} | _read_in(loop.bound)
-        case l.Asks(ask, bodies):
+        case lower.Asks(ask, bodies):
             chosen = {option: {choice.variable for choice in option.choices} for option in ask.options}
             pairs = zip(ask.options, bodies, strict=True)
             live = set[int]().union(*(later[body] - chosen[option] for option, body in pairs))
@@ -674,9 +678,9 @@ def _read_at_end(end: l.End, later: Sequence[frozenset[int]]) -> set[int]:
                 trees = (tuple(x.items for x in option.choices), option.tests, option.guard or ())
                 read |= _read_in(trees) - chosen[option]
             return live | read
-        case l.Calls(call, into, _):
+        case lower.Calls(call, into, _):
             return (live - {into}) | _read_in(call)
-        case l.Leaves(value):
+        case lower.Leaves(value):
             return _read_in(value) if value is not None else set()
         case _:
-            return live | (_read_in(end.test) if isinstance(end, l.Forks) else set())
+            return live | (_read_in(end.test) if isinstance(end, lower.Forks) else set())

@@ -19,7 +19,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, prompt_of
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
+from interpreter.language import core
 from interpreter.language.model import Model, Panel
 from interpreter.language.types import CardType, KindType, Type, has_cards, item_type, name_of
 from interpreter.language.walk import is_printed
@@ -103,7 +103,7 @@ class Scene:
 
     # --- values
 
-    def value(self, tree: c.Expression, env: list[Value], state: State | None = None) -> Any:
+    def value(self, tree: core.Expression, env: list[Value], state: State | None = None) -> Any:
         """Return the value of an expression, or a :class:`Veil`. Raises :class:`Unseen` or :class:`RuleFailure`."""
         self.game.machine.meter.refill()
         value = compiled(self.game.table, self.game.state, tree, self.player)(state or self.state, env)
@@ -120,7 +120,7 @@ class Scene:
     def env(self, panel_locals: int) -> list[Value]:
         return [self.me, *[None] * (panel_locals + 8)]
 
-    def shown(self, tree: c.Expression, env: list[Value]) -> Data:
+    def shown(self, tree: core.Expression, env: list[Value]) -> Data:
         """Return the data of an expression's value for the page."""
         try:
             return self.cell(self.value(tree, env), tree.type)
@@ -380,9 +380,9 @@ class Scene:
     def _track(self, panel: Panel) -> Data:
         """Return the data of a track: prices and tokens of its spaces, the cheapest first."""
         node = panel.shown
-        assert isinstance(node, c.Read)
+        assert isinstance(node, core.Read)
         cell = node.cell
-        assert isinstance(cell, c.Cell)
+        assert isinstance(cell, core.Cell)
         track = self.game.machine.constants.tracks.get(self.game.machine.constants.layout.base[cell.group])
         try:
             held = self.value(node, self.env(panel.local_count))
