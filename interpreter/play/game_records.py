@@ -134,7 +134,7 @@ def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
         raise ValueError(f"this is not a saved game of version {VERSION}")
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data, dict):
-            raise ValueError(f"choice {number} is no object")
+            raise ValueError(f"choice {number} is not an object")
     end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
