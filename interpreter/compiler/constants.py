@@ -88,6 +88,9 @@ class RuleFailure(Exception):
         self.span = span
         self.chain: list[Caller] = []
 
+    def __reduce__(self) -> tuple[type[RuleFailure], tuple[str, Span | None, str], dict[str, list[Caller]]]:
+        return RuleFailure, (self.message, self.span, self.code), {"chain": self.chain}
+
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span else ""
         lines = [f"{where}{self.message}"]

@@ -52,6 +52,9 @@ class Difference(Exception):
         super().__init__(message)
         self.number, self.message = number, message
 
+    def __reduce__(self) -> tuple[type[Difference], tuple[int, str]]:
+        return Difference, (self.number, self.message)
+
     def __str__(self) -> str:
         return f"choice {self.number}: {self.message}" if self.number else self.message
 

@@ -50,8 +50,9 @@ def close_apart() -> None:
     """Stop the worker processes."""
     while _pools:
         _, pool = _pools.popitem()
+        processes = list((getattr(pool, "_processes", None) or {}).values())  # the pool forgets them
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((getattr(pool, "_processes", None) or {}).values()):
+        for process in processes:
             process.terminate()
 
 

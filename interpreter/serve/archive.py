@@ -38,9 +38,10 @@ create table if not exists choices (
 ) without rowid;
 """
 _FROM_1 = """
+begin;
 alter table tables add column audience text not null default 'shared';
-update tables set audience = 'alone' where (select count(*) from seats where game = id and kind <> 'bot') <= 1;
 update about set version = 2;
+commit;
 """
 Write = Callable[[sqlite3.Connection], object]
 
@@ -73,8 +74,11 @@ class Kept:
     choices: list[dict[str, Any]] = field(default_factory=list)
     created: float = 0.0
     audience: str = "alone"
-    """``alone``: there was never more than one person or open seat. ``shared``: there was. ``read``: alone, and the
-    person has seen hidden information."""
+    """Who may see hidden information before the end, and who can join.
+
+    ``alone``: there was never more than one person or open seat. ``read``: the same, and the person has seen hidden
+    information. ``shared``: there were more. ``known``: the same, and the game goes on after it had ended.
+    """
 
 
 class Store:
@@ -164,7 +168,7 @@ class Store:
         """Add a table with its seats and choices."""
 
         def change(connection: sqlite3.Connection) -> None:
-            now = time.time()
+            now = table.created or time.time()
             connection.execute(
                 "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (

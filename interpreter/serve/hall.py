@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 import secrets
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,19 +21,21 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import ORIGIN, Difference, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import Difference, read_saved_game, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, header_of, new_token, resumed, shared
 from interpreter.serve.scene import Maps
 from interpreter.serve.table_page import View
 
 __all__ = ["Hall", "Offer", "Wish"]
 
-MOST_TABLES = 1_000
+MOST_TABLES, A_DAY = 1_000, 86_400.0
 MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
 """Most pages for one link; beyond it, the least recently used page is dropped."""
+MOST_IDLE = 600.0
+"""Seconds after which a page that nobody listens to is dropped."""
 MOST_CHOICES = 3_000
 """Most choices of an uploaded game: it is replayed at once, while all tables wait."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
@@ -110,8 +113,7 @@ class Hall:
 
     async def begin(self, wish: Wish) -> Kept:
         """Create a table. Raises :class:`Refused` with the reason if the request is invalid."""
-        if len(self.kept) >= MOST_TABLES:
-            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
+        await self._make_room()
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
             settings = {name: value for name, value in wish.settings.items() if value.strip()}
@@ -135,8 +137,26 @@ class Hall:
         await self._open(kept, Live(kept, played, game, self.store, self.pace, self._source(header)))
         return kept
 
+    async def _make_room(self) -> None:
+        """Remove the oldest table on which nobody has chosen for a day, if there are too many."""
+        if len(self.kept) < MOST_TABLES:
+            return
+        before = time.time() - A_DAY
+        unused = (kept for kept in self.kept.values() if not kept.choices and kept.created < before)
+        oldest = next(unused, None)
+        if oldest is None:
+            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
+        await self.store.remove(oldest.id)
+        del self.kept[oldest.id], self._hosts[oldest.host]
+        self._seats = {token: place for token, place in self._seats.items() if place[0] != oldest.id}
+        live = self.lives.pop(oldest.id, None)
+        if live is not None:
+            live.stop()
+            self.views = {key: view for key, view in self.views.items() if view.live is not live}
+
     def _made(self, header: dict[str, Any], seats: list[SeatRow], title: str, listed: bool) -> Kept:
         kept = Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
+        kept.created = time.time()
         kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
         return kept
 
@@ -151,6 +171,8 @@ class Hall:
 
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
+        if text.count("\n") > MOST_CHOICES + 10:
+            raise Refused(f"Cannot open this file: it has more than {MOST_CHOICES:,} choices.")
         try:
             log = read_saved_game(text)
         except ValueError as error:
@@ -164,8 +186,7 @@ class Hall:
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
-        if len(self.kept) >= MOST_TABLES:
-            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
+        await self._make_room()
         source = self._source(log.header)
         try:
             async with self.loading:
@@ -174,7 +195,7 @@ class Hall:
             game = replay_game(ruleset, log, until)
         except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
-        header = {key: log.header[key] for key in ("log", *ORIGIN) if key in log.header}
+        header = {**header_of(game), "continued": True}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
         kept = self._made(header, seats, title, False)
@@ -188,6 +209,7 @@ class Hall:
         self.lives[live.kept.id] = live
         live.programs, live.bots = self.programs, self.bots_for(live.ruleset)
         live.changed = lambda: self._refresh(live)
+        live.is_watched = lambda: any(view.live is live for view in self.views.values())
         live.play_on()
 
     def _refresh(self, live: Live) -> None:
@@ -242,9 +264,10 @@ class Hall:
         token = new_token() if kind != old.kind else ""
         row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token)
         if token:
-            self._seats.pop(old.token, None)
-            for key in [key for key in self.views if key[0] == old.token]:
-                self.views.pop(key).dirty.set()
+            for former in [each for each, place in self._seats.items() if place == (live.kept.id, seat)]:
+                del self._seats[former]
+                for key in [key for key in self.views if key[0] == former]:
+                    self.views.pop(key).dirty.set()
             self._seats[row.token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
@@ -259,11 +282,16 @@ class Hall:
         """Return the page with this id, or a new one."""
         key = token, id
         if key not in self.views:
+            past = time.monotonic() - MOST_IDLE
+            for unused in [each for each, view in self.views.items() if view.last < past]:
+                self.views.pop(unused).dirty.set()
             own = [each for each in self.views if each[0] == token]
             if len(own) >= (MOST_VIEWS if seat != PUBLIC else MOST_SPECTATORS):
                 oldest = min(own, key=lambda each: self.views[each].last)
                 self.views.pop(oldest).dirty.set()
-            self.views[key] = View(live, seat, self.maps)
+            self.views[key] = view = View(live, seat, self.maps)
+            view.last = time.monotonic()
+            live.play_on()
         return self.views[key]
 
     def pieces(self, view: View) -> dict[str, str]:

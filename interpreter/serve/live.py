@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
+from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot, BotFailed
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
@@ -35,7 +36,7 @@ from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "header_of", "languages_of", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -115,6 +116,7 @@ class Live:
         self.asking: tuple[int, int, set[int]] | None = None
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
         self.changed: Callable[[], None] = lambda: None
+        self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
         self._chronicles: dict[tuple[int, str], Chronicle] = {}
         self.programs: Collection[str] = ()
@@ -133,16 +135,19 @@ class Live:
     @property
     def is_open_book(self) -> bool:
         """Return whether hidden information may be shown: the game is over, or one person has always played alone."""
-        return self.game.is_over or self.kept.audience != "shared"
+        return self.game.is_over or self.kept.audience in ("alone", "read")
 
     async def open_book(self) -> bool:
         """Return :attr:`is_open_book`. From now on nobody can join this game unless it is over, since the person who
         plays it may have seen hidden information."""
-        if self.is_open_book and not self.game.is_over and self.kept.audience == "alone":
-            async with self.lock:
-                await self.store.audience(self.kept.id, "read")
-                self.kept.audience = "read"
-        return self.is_open_book
+        async with self.lock:
+            if not self.game.is_over and self.kept.audience == "alone":
+                await self._record("read")
+            return self.is_open_book
+
+    async def _record(self, audience: str) -> None:
+        await self.store.audience(self.kept.id, audience)
+        self.kept.audience = audience
 
     def seat_name(self, seat: int, language: str = "en") -> str:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
@@ -293,6 +298,8 @@ class Live:
         self._notify()
 
     async def _cut(self, stay: int) -> None:
+        if self.game.is_over:  # anybody may have read the log
+            await self._record("known" if self.kept.audience in ("shared", "known") else "read")
         await self.store.cut(self.kept.id, stay)
         number = len(self.kept.choices) - stay
         del self.kept.choices[stay:]
@@ -321,6 +328,7 @@ class Live:
         async with self.lock:
             if not 0 <= seat < len(self.kept.seats) or self.kept.seats[seat].kind != "open":
                 raise Refused("This seat is taken.")
+            await self._share()
             row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
@@ -329,11 +337,10 @@ class Live:
 
     async def _share(self) -> None:
         """Record that more than one person plays from now on."""
-        if self.kept.audience == "read" and not self.game.is_over:
+        if self.kept.audience in ("read", "known"):
             raise Refused("Hidden information of this game has been shown, so nobody can join. Set up another table.")
         if self.kept.audience == "alone":
-            await self.store.audience(self.kept.id, "shared")
-            self.kept.audience = "shared"
+            await self._record("shared")
 
     def _made(self, seat: int, spec: str) -> Bot:
         return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
@@ -342,6 +349,10 @@ class Live:
         """Let bots play as long as it is their turn."""
         if self._playing is None or self._playing.done():
             self._playing = asyncio.get_running_loop().create_task(self._play())
+
+    def _has_people(self) -> bool:
+        """Return whether a person has a seat or watches: bots do not play for nobody."""
+        return any(seat.kind == "person" for seat in self.kept.seats) or self.is_watched()
 
     def stop(self) -> None:
         if self._playing is not None:
@@ -355,12 +366,12 @@ class Live:
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
-        while (seat := self._bot_to_play()) is not None:
+        while (seat := self._bot_to_play()) is not None and self._has_people():
             # the pause includes the bot's thinking time, which could otherwise leak hidden information
             began, version = clock(), self.version
             try:
                 choice = await self._bots_choice(seat)
-            except (BotFailed, BrokenExecutor) as error:
+            except (BotFailed, BrokenExecutor, RuleFailure, RulesetError, Difference) as error:
                 self._halt(str(error) or "the process of the bots has ended")
                 return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
@@ -484,8 +495,13 @@ def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
 def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]) -> tuple[Game, dict[str, Any]]:
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
+    return game, header_of(game)
+
+
+def header_of(game: Game) -> dict[str, Any]:
+    """Return the first line of a saved game."""
     saved = json.loads(game.to_json())
-    return game, {"log": 1, **{key: saved[key] for key in ORIGIN if key in saved}}
+    return {"log": 1, **{key: saved[key] for key in ORIGIN if key in saved}}
 
 
 def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:

@@ -446,8 +446,11 @@ class Scene:
             each = known.get((thing.form, thing.name))
             if each is None:
                 continue
-            text = self.spoken.text(thing.value, each.type)
             env: list[Value] = [self.me, thing.value, *[None] * 8]
+            try:
+                text = self.spoken.text(thing.value, each.type)
+            except IndexError:  # no page offers it
+                continue
             try:
                 costs = self.value(each.costs, env, state)
                 if each.then:

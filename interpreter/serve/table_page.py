@@ -161,7 +161,7 @@ class View:
         except IllegalMove as error:
             self.refused = [self._reason(reason) for reason in error.reasons] or [{"text": str(error), "cites": []}]
             self.beeps += 1
-        except (RuleFailure, KeyError, ValueError, TypeError, IndexError) as error:
+        except (RuleFailure, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
             self._refuse(f"This action failed: {error}")
         self.dirty.set()
 

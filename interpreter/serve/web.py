@@ -12,6 +12,7 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import BrokenExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -34,6 +35,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError
@@ -289,7 +291,13 @@ class _Site:
             raise HTTPException(404, "There is no such table.")
         live = await self._live(kept.id)
         seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
-        return _page("join.html", title=title_for(live, "en"), id=kept.id, seats=seats)
+        return _page(
+            "join.html",
+            title=title_for(live, "en"),
+            id=kept.id,
+            seats=seats,
+            continued=kept.header.get("continued", False),
+        )
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
@@ -341,7 +349,11 @@ class _Site:
         return await self._log(await self._hosted(request))
 
     async def _log(self, live: Live) -> Response:
-        if not await live.open_book():
+        try:
+            is_open = await live.open_book()
+        except StoreError as error:
+            raise HTTPException(409, str(error)) from None
+        if not is_open:
             raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -411,6 +423,7 @@ class _Site:
                 try:
                     await asyncio.wait_for(view.dirty.wait(), BEAT)
                 except TimeoutError:
+                    view.last = time.monotonic()
                     yield b": still here\n\n"
                     continue
                 if view.listener != listener:
@@ -467,8 +480,8 @@ class _Site:
     async def _explain(self, view: View, number: str) -> None:
         try:
             view.explained = await self.hall.explain(view, number)
-        except Refused as error:
-            view.said = str(error)
+        except (Refused, RuleFailure, BrokenExecutor) as error:
+            view.said = str(error) or "The line cannot be explained now."
         view.dirty.set()
 
     async def _fork(self, view: View) -> str:

@@ -130,7 +130,8 @@ def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Pa
     program = f"cmd:{sys.executable} {tmp_path / 'bot.py'} {tmp_path / 'said'}"
     running = Served(tmp_path / "tables.sqlite", programs=[program])
     try:
-        live, _, _ = running.table("goofspiel", [f"bot:{program}", "bot:random"])
+        live, _, watch = running.table("goofspiel", [f"bot:{program}", "bot:random"])
+        httpx.get(watch)
         until(lambda: live.game.is_over, 60)
     finally:
         running.close()
@@ -143,7 +144,8 @@ def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Pa
 def test_a_program_that_fails_holds_its_table_until_somebody_else_sits_down(tmp_path: Path) -> None:
     running = Served(tmp_path / "tables.sqlite", programs=["cmd:true"])
     try:
-        live, _, _ = running.table("goofspiel", ["bot:cmd:true", "bot:random"])
+        live, _, watch = running.table("goofspiel", ["bot:cmd:true", "bot:random"])
+        httpx.get(watch)  # bots do not play for nobody
         until(lambda: "ended before it answered" in live.note, 60)
         running.done(live.take(0, "bot", "random"))
         until(lambda: live.game.is_over)
