@@ -61,7 +61,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "--report", str(report)])
     assert result.exit_code == 0, result.output
     read = Read(report.read_text(encoding="utf-8"))
-    assert {"games", "as-games-end", "differences"} <= set(read.ids)
+    assert {"games", "at-the-end-of-games", "differences"} <= set(read.ids)
     assert "4 games of each, 2 players by the bot random, seeds 1 to 4" in report.read_text(encoding="utf-8")
     again = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "-o", "html"])
     assert again.stdout == report.read_text(encoding="utf-8")
