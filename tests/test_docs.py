@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -110,6 +111,27 @@ def test_games_in_numbers_are_those_of_the_call() -> None:
     call, shown = re.findall(r"```sh\nregelwerk (.*)\n```\n\n```text\n(.*?)```", text, re.DOTALL)[0]
     told = CliRunner().invoke(cli, call.split(), env={"NO_COLOR": "1"}).stdout.splitlines()
     assert [line for line in told if " s, " not in line] == [line for line in shown.splitlines() if " s, " not in line]
+
+
+@pytest.mark.slow
+def test_comparisons_are_those_of_the_commands() -> None:
+    """A text without a command is part of what the command above prints; rows of JSON are those of the first one."""
+    found = [each for each in samples((DOCS / "comparing.md").read_text(encoding="utf-8")) if each.kind != "sh"]
+    calls = [each.text.partition("\n")[0].split()[2:] for each in found if each.text.startswith("$ regelwerk ")]
+    told = ""
+    for sample in found:
+        shown = sample.text
+        if sample.kind == "json":
+            rows = json.loads(CliRunner().invoke(cli, [*calls[0], "-o", "json"]).stdout)["rows"]
+            assert json.loads(shown) in rows, f"docs/comparing.md:{sample.line}"
+            continue
+        if shown.startswith("$ regelwerk "):
+            line, _, shown = shown.partition("\n")
+            told = CliRunner().invoke(cli, line.split()[2:], env={"NO_COLOR": "1", "COLUMNS": "120"}).stdout
+        else:
+            shown = f"...\n{shown}"
+        assert matches(shown, told), f"docs/comparing.md:{sample.line}: {told}"
+    assert len(calls) == 4
 
 
 def test_the_reference_names_every_function() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from interpreter.pages.family_comparison import FamilyGames
     from interpreter.simulate.summary import Summary
 
-__all__ = ["FamilyPlan", "compare_all"]
+__all__ = ["FamilyPlan", "compare_all", "nearest_lines"]
 
 _Pairs = dict[tuple[int, int], "Comparison"]
+_Counts = dict[tuple[int, int], tuple[int, int]]
+"""For each pair, the number of differences in play and of all differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +153,37 @@ def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
 
 
 def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
-    say("rules and tables that differ in play / all that differs")
-    say()
-    rows = []
-    for y, ruleset in enumerate(rulesets):
-        cells = []
-        for x in range(len(rulesets)):
-            pair = pairs.get((x, y))
-            cells.append(f"{len(pair.in_play)}/{len(pair.differences)}" if pair else "·" if x == y else "")
-        rows.append((str(y + 1), ruleset.id, *cells[: len(rulesets) - 1]))
-    for line in aligned(("", "", *map(str, range(1, len(rulesets)))), rows):
+    """Print the matrix of all pairs if the terminal is wide enough, else the nearest rulesets of each."""
+    width = get_terminal_size().columns
+    ids = [ruleset.id for ruleset in rulesets]
+    counts = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
+    lines = _matrix(ids, counts)
+    is_short = max(map(len, lines)) > width
+    if is_short:
+        lines = nearest_lines(ids, counts, width)
+    for line in ("rules and tables that differ in play / all that differs", "", *lines):
         say(line)
+    if is_short:
+        notice(f"only the nearest are shown; all {counted(len(pairs), 'pair')}: -o json, or a page with --report FILE")
+
+
+def _matrix(ids: Sequence[str], counts: _Counts) -> list[str]:
+    rows = []
+    for y, id in enumerate(ids):
+        cells = ["·" if x == y else "{}/{}".format(*counts[x, y]) if x < y else "" for x in range(len(ids))]
+        rows.append((str(y + 1), id, *cells[:-1]))
+    return aligned(("", "", *map(str, range(1, len(ids)))), rows)
+
+
+def nearest_lines(ids: Sequence[str], counts: _Counts, width: int) -> list[str]:
+    """Return a line for each ruleset with the rulesets that differ least from it, as many as there is room for."""
+    rows = []
+    for x, id in enumerate(ids):
+        others = sorted((counts[min(x, y), max(x, y)], y) for y in range(len(ids)) if y != x)
+        nearest, *more = [f"{ids[y]} {in_play}/{all_}" for (in_play, all_), y in others]
+        for other in more:
+            if max(map(len, ids)) + 2 + len(f"{nearest}, {other}") > width:
+                break
+            nearest += f", {other}"
+        rows.append((id, nearest))
+    return aligned(("", "nearest"), rows)

@@ -1,4 +1,4 @@
-"""Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
+"""Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (extra `charts`).
 
 All data come from the summary (:func:`interpreter.simulate.summary.summary`); the measures of the ruleset determine
 which charts there are.
@@ -16,6 +16,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from interpreter.base.extras import install_command
 from interpreter.base.plurals import counted
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.simulate.confidence import share_interval
@@ -219,5 +220,5 @@ def _figures() -> tuple[Callable[..., Figure], Callable[..., AbstractContextMana
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise ChartsUnavailable("charts need Matplotlib: `pip install 'regelwerk[charts]'`") from None
+        raise ChartsUnavailable(f"charts need Matplotlib: `{install_command('charts')}`") from None
     return Figure, rc_context

@@ -1,7 +1,8 @@
-"""Conversion of SVG to PNG by resvg, which `regelwerk[png]` installs."""
+"""Conversion of SVG to PNG by resvg, which the extra `png` installs."""
 
 from __future__ import annotations
 
+from interpreter.base.extras import install_command
 from interpreter.drawing.font_metrics import FAMILY
 from interpreter.drawing.svg import document, element
 
@@ -20,7 +21,7 @@ def png_of(svg: str, zoom: float = 2.0) -> bytes:
     try:
         from resvg_py import svg_to_bytes
     except ImportError:
-        raise PngUnavailable("a PNG needs resvg: `pip install 'regelwerk[png]'`; an SVG needs nothing") from None
+        raise PngUnavailable(f"a PNG needs resvg: `{install_command('png')}`; an SVG needs nothing") from None
     if svg_to_bytes(svg_string=_LETTER) == svg_to_bytes(svg_string=_EMPTY):  # without a font, text is left out
         raise PngUnavailable("a PNG needs a font, and this machine has none (try DejaVu Sans); an SVG needs nothing")
     return bytes(svg_to_bytes(svg_string=svg, zoom=zoom))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Literal, cast
 
@@ -47,6 +48,9 @@ __all__ = [
     "plural",
     "spoken_name",
 ]
+
+_NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
+"""A ranking key that is a name: ``who.points``, ``points(who)``, or one of these with a minus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -622,8 +626,23 @@ class Model:
 
     @property
     def key_names(self) -> list[str]:
-        """Return the ranking keys as written, without `who.`: `who.points` is `points`."""
-        return [" ".join(key.span.text.split()).removeprefix("who.") for key in self.ranking]
+        """Return the names of the ranking keys: `who.points`, `points(who)` and `-points(who)` are `points`. Other keys
+        are named as written."""
+        return [name for name, _ in self._keys]
+
+    def keys_by_name(self, keys: Iterable[int]) -> dict[str, int]:
+        """Return the ranking keys of a seat for readers. The value of `-points(who)` is shown without the minus."""
+        return {name: -key if lowest_wins else key for (name, lowest_wins), key in zip(self._keys, keys, strict=True)}
+
+    @property
+    def _keys(self) -> list[tuple[str, bool]]:
+        """Return the names of the ranking keys, each with a flag: the lowest value is best."""
+        written = [" ".join(key.span.text.split()) for key in self.ranking]
+        named = map(_NAMED_KEY.fullmatch, written)
+        return [
+            (key[2] or key[3], bool(key[1])) if key else (text.removeprefix("who."), False)
+            for text, key in zip(written, named, strict=True)
+        ]
 
     def called(self, name: str, span: Span) -> str:
         """Resolve the name of a rule at a position in a file."""

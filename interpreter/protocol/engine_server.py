@@ -167,11 +167,10 @@ class Engine:
         status["choices"] = len(game.choices)
         result = game.result if game.is_over else None
         if result is not None:
-            names = self.ruleset.model.key_names
             status["result"] = {
                 "places": list(result.places),
                 "winners": result.winners,
-                "keys": [dict(zip(names, keys, strict=True)) for keys in result.keys],
+                "keys": list(map(self.ruleset.model.keys_by_name, result.keys)),
             }
         return status
 

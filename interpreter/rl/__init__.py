@@ -1,7 +1,7 @@
 """Reinforcement learning: numbered actions, observations as vectors, and adapters for other libraries.
 
 ``make("some-ruleset", players=4, n=1024)`` steps many games at once. Other libraries are imported on first use: NumPy
-for everything (``pip install 'regelwerk[rl]'``), PettingZoo, Gymnasium and OpenSpiel for their adapters.
+for everything (extra ``rl``), PettingZoo, Gymnasium and OpenSpiel for their adapters.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
 
     def render(self) -> str | np.ndarray[Any, Any] | None:
         """Return the public view of the game: as text, or as an image of the board (height × width × 3), which needs
-        ``regelwerk[png]``."""
+        the extra ``png``."""
         from interpreter.drawing.board_tables import boards_of, game_drawn
         from interpreter.drawing.png import png_of
         from interpreter.rl.image import pixels_of

@@ -550,13 +550,15 @@ class Scene:
         result = self.game.result
         if result is None:
             return []
-        names = [self.spoken.word(f"result.{name}") or name.replace("_", " ") for name in self.model.key_names]
         ranked = sorted((place, seat) for seat, place in enumerate(result.places) if place)
         return [
             {
                 "place": place,
                 "seat": self.seat_data(seat),
-                "keys": [(name, str(key)) for name, key in zip(names, result.keys[seat], strict=False)],
+                "keys": [
+                    (self.spoken.word(f"result.{name}") or name.replace("_", " "), str(key))
+                    for name, key in self.model.keys_by_name(result.keys[seat]).items()
+                ],
             }
             for place, seat in ranked
         ]

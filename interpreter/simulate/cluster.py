@@ -1,4 +1,4 @@
-"""Simulation on the workers of a Dask cluster. Dask is installed with `regelwerk[cluster]`.
+"""Simulation on the workers of a Dask cluster. Dask comes with the extra `cluster`.
 
 The scheduler reassigns the games of a lost worker. Games are identified by seed, so none is counted twice.
 """
@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from interpreter.base.extras import install_command
 from interpreter.simulate.workers import Crew
 
 __all__ = ["LOCAL", "ClusterUnavailable", "cluster", "local_cluster"]
@@ -83,4 +84,4 @@ def _workers(address: Any) -> Iterator[Crew]:
 
 
 def _missing() -> ClusterUnavailable:
-    return ClusterUnavailable("a cluster needs Dask: `pip install 'regelwerk[cluster]'`, here and on its workers")
+    return ClusterUnavailable(f"a cluster needs Dask: `{install_command('cluster')}`, and the same on its workers")

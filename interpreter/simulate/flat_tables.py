@@ -1,6 +1,6 @@
 """Flat tables of games, written to files: one row per game, or one per seat and round.
 
-The ruleset's measures become columns. DuckDB (installed with `regelwerk[rows]`) writes CSV, Parquet and DuckDB files;
+The ruleset's measures become columns. DuckDB (extra `rows`) writes CSV, Parquet and DuckDB files;
 JSON lines need no extra library and contain everything known about a game.
 """
 
@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from interpreter.base.extras import install_command
 from interpreter.base.plain_data import Value
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
@@ -190,7 +191,7 @@ def _database(path: Path, source: str) -> Iterator[DuckDBPyConnection]:
     try:
         from duckdb import Error, connect
     except ImportError:
-        message = "CSV, Parquet and DuckDB files need DuckDB: `pip install 'regelwerk[rows]'`; .jsonl needs nothing"
+        message = f"CSV, Parquet and DuckDB files need DuckDB: `{install_command('rows')}`; .jsonl needs nothing"
         raise RowsUnavailable(message) from None
     try:
         with connect(source) as database:

@@ -153,7 +153,7 @@ def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
     if finished:
         share = float(sum(Fraction(games, places.count(1)) for places, games in won.items()) / finished)
     low, high = share_interval(share, finished) if share is not None else (None, None)
-    names = ruleset.model.key_names
+    keys = ruleset.model.keys_by_name(totals.keys[seat, place] for place in range(len(ruleset.model.ranking)))
     return {
         "seat": seat,
         "bot": bot,
@@ -161,10 +161,7 @@ def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
         "share": _rounded(share),
         "low": _rounded(low),
         "high": _rounded(high),
-        "keys": {
-            name: round(totals.keys[seat, place] / finished, 4) if finished else None
-            for place, name in enumerate(names)
-        },
+        "keys": {name: _rounded(total / finished if finished else None) for name, total in keys.items()},
     }
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from interpreter.base.extras import install_command
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.constants import RuleFailure
@@ -160,7 +161,7 @@ def tuned(
     try:
         import cma
     except ImportError:
-        raise TuneUnavailable("tuning needs cma: `pip install 'regelwerk[tune]'`") from None
+        raise TuneUnavailable(f"tuning needs cma: `{install_command('tune')}`") from None
 
     names = list(weights)
     scales = [max(LEAST, SPREAD * abs(weights[name])) for name in names]

@@ -156,7 +156,7 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_role(model.roles[name])
         case "tokens":
             yield Mutant("one more of each", lambda model: _more_tokens(model, name))
-        case "cards":
+        case "cards" | "card_rows":
             yield from _of_cards(model, name)
         case "files":
             for kind in dict.fromkeys(row.kind for row in model.cards if row.span.file == citation.span.file):

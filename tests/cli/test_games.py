@@ -18,6 +18,7 @@ from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT
+from tests.small import FAMILY, write
 
 GAME = ("pebbles", "--players", "2", "--seed", "3")
 
@@ -30,6 +31,26 @@ def test_run(run: Run) -> None:
     assert lines[2:6] == ["Round 1", "  white  black", "      9      6", "— Pulling —"]
     assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "taken[black]"]
     assert result.stderr == ""
+
+
+def test_ranking_keys_are_shown_with_names_and_signs_for_readers(run: Run, tmp_path: Path) -> None:
+    rank = "rank: [bonus(who), -who.score, -spent(who), who.score * 2]"
+    rules = """\
+    bonus: {is: "(who: seat) -> int: 7"}
+    spent: {is: "(who: seat) -> int: who.score + 1"}
+    """
+    says = "says: {result.bonus: {en: bonus points}, result.spent: {en: points spent}}\n"
+    family = FAMILY.replace("rank: [who.score]", rank)
+    game = (str(write(tmp_path, "seats[1].score = 2\nend game", rules, says, family)), "--players", "2", "--seed", "1")
+    assert run("run", *game).stdout.splitlines()[-3:] == [
+        "  place  player    bot     bonus points  score  points spent  score * 2",
+        "      1  player 1  random             7      0             1          0",
+        "      2  player 2  random             7      2             3          4",
+    ]
+    result = json.loads(run("run", *game, "-o", "json").stdout.splitlines()[-1])
+    assert result["keys"][1] == {"bonus": 7, "score": 2, "spent": 3, "score * 2": 4}
+    summary = json.loads(run("simulate", *game, "-n", "3", "-o", "json").stdout)
+    assert summary["seats"][1]["keys"] == {"bonus": 7, "score": 2, "spent": 3, "score * 2": 4}
 
 
 def test_run_twice_is_the_same(run: Run) -> None:

@@ -44,10 +44,12 @@ def test_without_resvg_a_png_is_refused_with_a_remedy(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
+    monkeypatch.setattr(sys, "executable", "/opt/my games/bin/python")
     file = tmp_path / "isles.png"
     result = run("map", ISLES, str(file))
     assert result.exit_code == 1
-    assert result.stderr == ("Error: a PNG needs resvg: `pip install 'regelwerk[png]'`; an SVG needs nothing\n")
+    remedy = "'/opt/my games/bin/python' -m pip install 'regelwerk[png]'"
+    assert result.stderr == f"Error: a PNG needs resvg: `{remedy}`; an SVG needs nothing\n"
     assert not file.exists()
 
 

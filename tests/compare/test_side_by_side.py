@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from interpreter.cli.family_matrix import nearest_lines
 from interpreter.cli.main import cli
 from interpreter.compare.graph_figures import Distances, network_of
 from interpreter.compare.side_by_side import boards_of, means_of
@@ -59,7 +61,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "--report", str(report)])
     assert result.exit_code == 0, result.output
     read = Read(report.read_text(encoding="utf-8"))
-    assert {"games", "as-games-end", "differences"} <= set(read.ids)
+    assert {"games", "at-the-end-of-games", "differences"} <= set(read.ids)
     assert "4 games of each, 2 players by the bot random, seeds 1 to 4" in report.read_text(encoding="utf-8")
     again = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "-o", "html"])
     assert again.stdout == report.read_text(encoding="utf-8")
@@ -70,6 +72,59 @@ def test_a_number_of_players_that_a_ruleset_refuses_is_told(tmp_path: Path) -> N
     result = CliRunner().invoke(cli, command.split())
     assert result.exit_code == 0, result.output
     assert "goofspiel is not played: " in result.stdout
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Four rulesets: one, and three copies that differ from it and from each other in one to three numbers."""
+    names = [str(ROOT / "pebbles" / "pebbles.yaml")]
+    for place, id in enumerate(("marbles", "stones", "shells"), 1):
+        folder = tmp_path_factory.mktemp(id)
+        changed(folder, "family.yaml", "black: 6", f"black: {6 + place}")
+        path = folder / "pebbles" / "pebbles.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace("ruleset: pebbles", f"ruleset: {id}"), "utf-8")
+        names.append(str(path))
+    return names
+
+
+def test_a_matrix_that_fits_shows_all_pairs(members: list[str]) -> None:
+    result = CliRunner().invoke(cli, ["compare", "--all", *members], env={"COLUMNS": "40"})
+    assert result.stdout.splitlines()[2:] == [
+        "            1    2    3",
+        "1  pebbles  ·",
+        "2  marbles  0/1  ·",
+        "3  stones   0/1  0/1  ·",
+        "4  shells   0/1  0/1  0/1",
+    ]
+    assert result.stderr == ""
+
+
+def test_a_matrix_that_is_too_wide_shows_the_nearest_rulesets(members: list[str]) -> None:
+    result = CliRunner().invoke(cli, ["compare", "--all", *members], env={"COLUMNS": "24"})
+    _, blank, *lines = result.stdout.splitlines()
+    assert (blank, lines) == (
+        "",
+        [
+            "         nearest",
+            "pebbles  marbles 0/1",
+            "marbles  pebbles 0/1",
+            "stones   pebbles 0/1",
+            "shells   pebbles 0/1",
+        ],
+    )
+    assert result.stderr == "only the nearest are shown; all 6 pairs: -o json, or a page with --report FILE\n"
+    data = json.loads(CliRunner().invoke(cli, ["compare", "--all", *members, "-o", "json"]).stdout)
+    assert [(pair["a"], pair["b"]) for pair in data][-1] == ("stones", "shells")
+    assert len(data) == 6
+
+
+def test_no_line_of_a_large_matrix_is_wider_than_the_terminal() -> None:
+    ids = [f"board-number-{number}-of-the-family" for number in range(39)]
+    counts = {(x, y): (y - x, 2 * (y - x)) for y in range(39) for x in range(y)}
+    lines = nearest_lines(ids, counts, 80)
+    assert len(lines) == 40
+    assert max(map(len, lines)) <= 80
+    assert lines[1].split() == [ids[0], ids[1], "1/2"]
 
 
 def test_games_are_played_for_a_page_alone() -> None:

@@ -127,6 +127,20 @@ def test_the_cards_of_a_deck_are_other_ones(folder: Path) -> None:
     assert noticed(folder, "tiny", "then: ['count(seats[0].hand) == 0']\n", "SM-5") == []
 
 
+def test_the_rows_of_a_deck_are_other_ones(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    head, rows = family.read_text(encoding="utf-8").split("    is: |\n      number\n", 1)
+    rows, rest = rows.split("zones:", 1)
+    family.write_text(f"{head}zones:{rest}", encoding="utf-8")
+    deck = f"language: 1\ndeck: small/four\ncards:\n  plan:\n    cites: [SM-5]\n    is: |\n      number\n{rows}"
+    (folder / "small" / "decks").mkdir()
+    (folder / "small" / "decks" / "four.yaml").write_text(deck, encoding="utf-8")
+    with (folder / "small" / "tiny.yaml").open("a", encoding="utf-8") as ruleset:
+        ruleset.write("deck: small/four\n")
+    assert noticed(folder, "tiny", "then: [count(deck) == 4]\n", "SM-5") == ["one card more"]
+    assert noticed(folder, "tiny", "then: ['count(seats[0].hand) == 0']\n", "SM-5") == []
+
+
 @pytest.mark.parametrize(
     ("scenario", "about"),
     [

@@ -94,8 +94,9 @@ def command(
 
     A and B are rulesets, with or without overlays (`NAME+OVERLAY`), or files. For an overlay, edition, map or deck, the
     report shows how it changes the other ruleset. Rules that can never apply under the settings are ignored, and so are
-    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other; with
-    --report, a page also sets their boards and games side by side.
+    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other; if
+    the matrix is wider than the terminal, only the nearest ones of each are printed. With --report, a page also sets
+    their boards and games side by side.
 
     With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
     same seed, to compare the measures. With --each, every difference is applied to A by itself and played. --report

@@ -8,6 +8,7 @@ import sys
 import click
 
 from interpreter import __version__
+from interpreter.base.extras import install_command
 
 __all__ = ["command"]
 
@@ -18,7 +19,7 @@ def command(stdio: bool) -> None:
     """Run the language server on stdin and stdout. Your editor starts it; `docs/editors.md` describes the set-up.
 
     It provides diagnostics as `validate` does, in every ruleset that contains the file; completion, hover, definitions,
-    references, rename, formatting and outlines. Install it with `pip install 'regelwerk[lsp]'`.
+    references, rename, formatting and outlines. It needs the extra `lsp`.
 
     \b
     Examples:
@@ -30,7 +31,7 @@ def command(stdio: bool) -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
             raise
-        raise click.ClickException("the language server needs pygls: `pip install 'regelwerk[lsp]'`") from None
+        raise click.ClickException(f"the language server needs pygls: `{install_command('lsp')}`") from None
     # private copies of the streams, which the server may close; stray prints go to stderr
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout = sys.stderr

@@ -36,7 +36,7 @@ __all__ = ["command"]
 def command(
     where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
 ) -> None:
-    """Draw the map of RULESET as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
+    """Draw the map of RULESET as SVG to stdout, or to FILE (.svg, or .png with the extra `png`).
 
     For a saved game LOG, the pieces are drawn as they are after N choices, or at its end. The family's `picture`
     defines colours and labels. Labels never overlap and links keep clear of other nodes; nodes are moved slightly if

@@ -194,9 +194,8 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     result = game.result
     if result is None:
         return
-    names = game.ruleset.model.key_names
+    keys = list(map(game.ruleset.model.keys_by_name, result.keys))
     if output == "json":
-        keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
         data: dict[str, Json] = {
             "kind": "result",
             "places": list(result.places),
@@ -211,12 +210,12 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     played = [bot.name for bot in bots] + [spoken.frame("result.rules")] * (len(result.places) - len(bots))
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     rows = [
-        (str(result.places[seat]), spoken.text(seat, SEAT), played[seat], *map(str, result.keys[seat]))
+        (str(result.places[seat]), spoken.text(seat, SEAT), played[seat], *map(str, keys[seat].values()))
         for seat in order
     ]
     seats = [spoken.text(seat, SEAT) for seat in result.winners]
     won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
     columns = (spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))
-    board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in names)), rows)
+    board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in keys[0])), rows)
     for file, text in game.ruleset.composition.provenance.items():
         say(f"{file}: {text}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from interpreter.base.extras import install_command
 from interpreter.cli.output import notice
 
 __all__ = ["command"]
@@ -70,7 +71,7 @@ def command(
 
         from interpreter.serve.web import application
     except ImportError as error:
-        message = f"this needs the extra `web`: pip install 'regelwerk[web]' ({error.name} is missing)"
+        message = f"a server needs {error.name}: `{install_command('web')}`"
         raise click.ClickException(message) from None
     from interpreter.bots.command import CommandBot
     from interpreter.serve.archive import Store, StoreError

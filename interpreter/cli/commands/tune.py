@@ -74,7 +74,7 @@ def command(
     on every seat, against BOTS on the others. The result is validated against the old weights with new seeds.
 
     The output is a diff for the file of the policy. The exit status is 1 if the result is not significantly better.
-    Install CMA-ES with `pip install 'regelwerk[tune]'`.
+    CMA-ES comes with the extra `tune`.
 
     \b
     Examples:
