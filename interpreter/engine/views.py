@@ -413,7 +413,8 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
     may = [
         may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
     ]
-    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language)
+    seen = seen_by(table, state, player)
+    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language, seen)
 
 
 def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:
