@@ -382,11 +382,10 @@ def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
 
 
 def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """Check that log lines use only values of their events: they are rendered long after the state has changed."""
+    """Check that log lines use only values of their events: they are rendered long after the state has changed. Boards
+    and prompts speak of the state now."""
     said = [phrase for event in model.events.values() for phrase in event.says.values()]
-    lines = (
-        phrases for name, phrases in model.says.items() if not name.startswith("boards.")
-    )  # a board reads the state
+    lines = (phrases for name, phrases in model.says.items() if not name.startswith(("boards.", "asks.")))
     said.extend(phrase for phrases in lines for phrase in phrases.values())
     for part in (part for phrase in said for part in phrase.parts if not isinstance(part, str)):
         facts = Facts()

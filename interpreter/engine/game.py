@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
@@ -80,6 +81,11 @@ class Game:
     def table(self) -> Table:
         """The table: the machine and the initial state for this number of players and these settings."""
         return self._begun.table
+
+    def name_seats(self, names: Sequence[str]) -> None:
+        """Call the seats by these names in all texts of the game and of later copies."""
+        begun = self._begun
+        self._begun = _Begun(replace(begun.table, seat_names=tuple(names)), begun.machine, begun.origin)
 
     @property
     def machine(self) -> CompiledMachine:

@@ -15,11 +15,11 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
 from interpreter.engine.setup import default_settings, set_up
-from interpreter.engine.values import Names
+from interpreter.engine.values import Names, type_text
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Model
-from interpreter.language.types import BoolType, CollectionType, IntType, Type
+from interpreter.language.types import BoolType, CollectionType, IntType, KindType, NodeType, SeatType, Type, name_of
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
@@ -45,6 +45,8 @@ class Table:
     """Cache of options by stretch: :class:`~interpreter.engine.decision.Named`."""
     sights: dict[int | None, Value] = field(default_factory=dict, repr=False, compare=False)
     """Cache of hidden cells by seat: see :mod:`interpreter.engine.sight`."""
+    seat_names: tuple[str, ...] = ()
+    """Names of the persons in the seats, for texts. An empty name leaves the seat its word of the ruleset."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,33 @@ class Rules:
             raise ValueError(f"`{name}`: got {value}, want {setting.range[0]} to {setting.range[1]}")
         return value
 
+    def setting_syntax(self, name: str) -> str:
+        """Say what can be typed for a setting."""
+        setting = self.model.settings[name]
+        if setting.range is not None:
+            return f"a number from {setting.range[0]} to {setting.range[1]}"
+        return self._syntax(setting.type)
+
+    def _syntax(self, type_: Type) -> str:
+        match type_:
+            case IntType():
+                return "a number"
+            case BoolType():
+                return "yes or no"
+            case SeatType():
+                return "the number of a seat, from 0"
+            case KindType():
+                return f"one of {', '.join(self.names.members(type_.name))}"
+            case CollectionType(of=CollectionType()):
+                return "lists, separated by commas, their items by minus signs; or the number of empty lists"
+            case CollectionType(of=KindType()):
+                return f"some of {', '.join(self.names.members(name_of(type_.of)))}; separated by commas"
+            case CollectionType():
+                words = {IntType: "numbers", SeatType: "numbers of seats, from 0", NodeType: "names"}
+                return f"{words.get(type(type_.of), 'values')}, separated by commas"
+            case _:
+                return type_text(self.model, type_)
+
 
 def _items(text: str, of: Type) -> list[Json]:
     """Parse a list written as one text: items separated by commas, which single digits may omit.
@@ -205,6 +234,7 @@ def _items(text: str, of: Type) -> list[Json]:
         if text.isdigit():
             return [[]] * min(int(text), 1_000)
         return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
-    digits = isinstance(of, IntType) and text.isdigit()
+    numbers = isinstance(of, IntType | SeatType)
+    digits = numbers and text.isdigit()
     parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
-    return [int(part) if isinstance(of, IntType) and part.lstrip("-").isdigit() else part for part in parts]
+    return [int(part) if numbers and part.lstrip("-").isdigit() else part for part in parts]

@@ -20,7 +20,17 @@ from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value
 from interpreter.language import core
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
-from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
+from interpreter.language.types import (
+    PLACE,
+    SEAT,
+    BagType,
+    PieceType,
+    PilesType,
+    SeatType,
+    TokenHolderType,
+    Type,
+    ZoneType,
+)
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -80,6 +90,12 @@ class Spoken(Names):
     def __init__(self, table: Table, state: State, language: str) -> None:
         self.__dict__.update(table.rules.names.__dict__)
         self.table, self.state, self.language = table, state, language
+
+    def text(self, value: Value, type_: Type) -> str:
+        names = self.table.seat_names
+        if isinstance(type_, SeatType) and value is not None and value < len(names) and names[value]:
+            return names[value]
+        return super().text(value, type_)
 
     def word(self, name: str, *values: Value) -> str:
         phrases = self.model.says.get(name)
@@ -413,7 +429,8 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
     may = [
         may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
     ]
-    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language)
+    seen = seen_by(table, state, player)
+    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language, seen)
 
 
 def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:

@@ -84,7 +84,7 @@ class _Book:
     def _front(self) -> Iterator[Block]:
         if self.composition.about:
             yield Paragraph((self.composition.about,), "lead")
-        files = [document for document in self.composition.documents if document.kind not in ("ruleset", "library")]
+        files = [each for each in self.composition.documents if each.kind not in ("ruleset", "library", "words")]
         names = dict.fromkeys(title for each in files if (title := word(each.root.get("title"))) != self.ruleset.title)
         yield Paragraph((" · ".join(filter(None, names)),), "lead")
         yield Paragraph(tuple(self._who_plays()))

@@ -7,6 +7,7 @@ choices: a slow program delays only other programs.
 from __future__ import annotations
 
 import asyncio
+import gc
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -47,13 +48,14 @@ def _worker(pool: str) -> ProcessPoolExecutor:
 
 
 def close_apart() -> None:
-    """Stop the worker processes."""
+    """Stop the worker processes and free their semaphores."""
     while _pools:
         _, pool = _pools.popitem()
-        processes = list((getattr(pool, "_processes", None) or {}).values())  # the pool forgets them
-        pool.shutdown(wait=False, cancel_futures=True)
+        processes = list((getattr(pool, "_processes", None) or {}).values())
         for process in processes:
             process.terminate()
+        pool.shutdown(cancel_futures=True)
+    gc.collect()  # a server that is killed by a signal would not free them at its end
 
 
 def bare(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from interpreter.base.diagnostics import RulesetError
+from interpreter.base.diagnostics import RulesetError, render
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
@@ -52,6 +52,8 @@ class Offer:
     family: str
     low: int
     high: int
+    edition: str = ""
+    """Title of its edition."""
     source: str | None = None
 
 
@@ -79,7 +81,6 @@ class Hall:
         """Programs that may be bots, from the command line of the server."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
-        self.broken: dict[str, str] = {}
         self.views: dict[tuple[str, str], View] = {}
         self._seats: dict[str, tuple[str, int]] = {}
         self._hosts: dict[str, str] = {}
@@ -112,7 +113,8 @@ class Hall:
     # --- tables
 
     async def begin(self, wish: Wish) -> Kept:
-        """Create a table. Raises :class:`Refused` with the reason if the request is invalid."""
+        """Create a table. Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError`
+        if the ruleset with these overlays has errors."""
         await self._make_room()
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
@@ -122,8 +124,6 @@ class Hall:
             for number, (kind, name) in enumerate(wish.seats):
                 if kind == "bot" and name and name not in self.bots_for(played):
                     raise Refused(f"Seat {number + 1}: unknown bot `{name[:80]}`.")
-        except RulesetError as error:
-            raise Refused("; ".join(each.message for each in error.diagnostics if each.severity == "error")) from None
         except ValueError as error:
             raise Refused(str(error)) from None
         default = default_bots(played)
@@ -219,7 +219,7 @@ class Hall:
 
     async def live(self, id: str) -> Live:
         """Return a table, resumed from the archive if necessary. Raises :class:`Refused` if its ruleset can no longer
-        play it."""
+        play it, :class:`RulesetError` if its files have errors."""
         known = self.lives.get(id)
         if known is not None:
             return known
@@ -229,8 +229,7 @@ class Hall:
             kept = self.kept[id]
             try:
                 live = await asyncio.to_thread(resumed, kept, self.store, self.pace, self._source(kept.header))
-            except (RulesetError, Difference) as error:
-                self.broken[id] = str(error)
+            except Difference as error:
                 raise Refused(f"The current rules cannot play this game: {error}") from None
             self._live(live)
             return live
@@ -241,7 +240,7 @@ class Hall:
             if any(seat.kind == "bot" for seat in kept.seats):
                 try:
                     await self.live(kept.id)
-                except Refused:
+                except (Refused, RulesetError):
                     continue
 
     def table_of(self, token: str) -> tuple[str, int] | None:
@@ -294,13 +293,19 @@ class Hall:
             live.play_on()
         return self.views[key]
 
+    def leave_pages(self) -> None:
+        """End the event streams of all pages."""
+        views, self.views = self.views, {}
+        for view in views.values():
+            view.dirty.set()
+
     def pieces(self, view: View) -> dict[str, str]:
         """Return the pieces of a page; plain spectators share them."""
         if not view.is_plain:
             return view.pieces()
         key, live = (view.live.kept.id, view.language), view.live
         known = self._pieces.get(key)
-        mark = hash((live.version, view.mistakes))
+        mark = hash((live.version, live.mistakes))
         if known is None or known[0] != mark:
             known = self._pieces[key] = mark, view.pieces()
         return known[1]
@@ -394,14 +399,21 @@ def _offers(named: list[str]) -> Iterable[Offer]:
             if named:
                 raise RulesetError(diagnostics)
             continue
-        players = players_of(files_of(shelf, document))
+        documents = files_of(shelf, document)
+        players = players_of(documents)
+        edition = next((word(each.root.get("title"), each.id) for each in documents if each.kind == "edition"), "")
         title = word(document.root.get("title"), document.id)
         source = str(document.path.resolve()) if shelf.ahead or name != document.id else None
-        yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, source)
+        yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, edition, source)
+
+
+def errors_of(error: RulesetError) -> tuple[str, ...]:
+    """Return the errors of a ruleset as text, with their places and remedies."""
+    return tuple(render(each) for each in error.diagnostics if each.severity == "error")
 
 
 def title_for(live: Live, language: str) -> str:
     return live.kept.title or title_of(live.ruleset, language)
 
 
-__all__ += ["StoreError", "title_for"]
+__all__ += ["StoreError", "errors_of", "title_for"]

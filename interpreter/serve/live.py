@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -42,6 +43,8 @@ PUBLIC = -1
 """Seat number of spectators, who see only public information."""
 WORLDS = 8
 """Number of determinizations in which a choice is replayed, to find out whether it revealed anything to its seat."""
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a name in a sentence must not have: controls, which could turn the direction of what follows."""
 _SLOW = "search"
 _OWN = ("by", "decision", "digest")
 
@@ -112,6 +115,8 @@ class Live:
         self.changed_at = time.time()
         """Time of the last visible change, in seconds since the epoch."""
         self.note = ""
+        self.mistakes: tuple[str, ...] = ()
+        """Errors of the files that the table plays with, as text, while it keeps its old rules."""
         self.cut_due = False
         self.asking: tuple[int, int, set[int]] | None = None
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
@@ -126,6 +131,17 @@ class Live:
         self._bots: dict[int, Bot] = {}
         self._playing: asyncio.Task[None] | None = None
         self._streams = streams_for(secrets.randbits(60), len(kept.seats))
+        self._name_seats()
+
+    def _name_seats(self) -> None:
+        """Let prompts and log use the names of the persons."""
+        self.game.name_seats(self._names)
+        self._chronicles.clear()
+        self.past.clear()
+
+    @property
+    def _names(self) -> list[str]:
+        return [_CONTROLS.sub("", " ".join(seat.name.split())) for seat in self.kept.seats]
 
     # --- what pages show
 
@@ -151,8 +167,7 @@ class Live:
 
     def seat_name(self, seat: int, language: str = "en") -> str:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
-        own = self.kept.seats[seat].name if seat < len(self.kept.seats) else ""
-        return own or Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
+        return Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
 
     def log(self, player: int, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
         """Return the numbered lines that a seat may read, of the current game or of an earlier moment ``game``."""
@@ -320,6 +335,7 @@ class Live:
             row = SeatRow(token or old.token, kind, bot or old.bot, name if kind == "person" else "")
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
+            self._name_seats()
         self._notify()
         return row
 
@@ -332,6 +348,7 @@ class Live:
             row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
             await self.store.seat(self.kept.id, seat, row)
             self.kept.seats[seat] = row
+            self._name_seats()
         self._notify()
         return row
 
@@ -448,9 +465,8 @@ class Live:
                     self.note = ""
                 self.ruleset, self.game = ruleset, game
                 self.asking = None
-                self._chronicles.clear()
                 self._bots.clear()
-                self.past.clear()
+                self._name_seats()
         self._notify()
 
     def knows(self, token: str) -> int | None:

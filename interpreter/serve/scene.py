@@ -487,8 +487,14 @@ class Scene:
             pieces = "".join(
                 piece_at(slot.piece, at) for slot, at in zip(spot.slots, plan.slots[number], strict=True) if slot.piece
             )
-            owners = [slot.piece.number for slot in spot.slots if slot.piece]
-            label = ", ".join([spot.name, *(f"player {owner}" for owner in owners), *(["out of play"] * spot.pale)])
+            owners = [int(slot.piece.number) - 1 for slot in spot.slots if slot.piece]
+            label = ", ".join(
+                [
+                    spot.name,
+                    *(self.live.seat_name(owner, self.language) for owner in owners),
+                    *(["out of play"] * spot.pale),
+                ]
+            )
             nodes.append(
                 {
                     "x": round(cx, 1),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from interpreter.bots.player import Code
 from interpreter.compiler.constants import RuleFailure
@@ -32,7 +32,7 @@ from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Maps, Scene
 
-__all__ = ["ENVIRONMENT", "View"]
+__all__ = ["ENVIRONMENT", "View", "coded"]
 
 MOST_PICKS = 40
 MOST_LISTED = 400
@@ -50,6 +50,17 @@ ENVIRONMENT = Environment(
 
 MOVES = frozenset(("option", "confirm", "take", "undo"))
 """Actions that belong to the decision that the page shows: a second click must not make another choice."""
+
+
+def coded(text: str) -> Markup:
+    """Return a message as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without its second
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(each) if n % 2 else each for n, each in enumerate(parts))
+
+
+ENVIRONMENT.filters["coded"] = coded
 
 
 @dataclass
@@ -72,7 +83,6 @@ class View:
     refused: list[dict[str, Any]] = field(default_factory=list)
     said: str = ""
     beeps: int = 0
-    mistakes: tuple[str, ...] = ()
     sent: dict[str, str] = field(default_factory=dict)
     rendered: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     """Cache of rendered pieces, with the data that they show."""
@@ -347,7 +357,9 @@ class View:
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
-            "base": Markup('<div id="base" aria-hidden="true">{}</div>').format(Markup(board["base"])) if board else "",
+            "base": self._piece("base", "base", drawing=board["base"], wide=board["width"] > 2 * board["height"])
+            if board
+            else "",
             "over": self._piece("over", "over", board=board, adding=adding) if board else "",
             "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
             "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),

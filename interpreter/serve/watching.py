@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from interpreter.base.diagnostics import RulesetError, render
+from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.reading.dependencies import noted
-from interpreter.serve.hall import Hall
+from interpreter.serve.hall import Hall, errors_of
 from interpreter.serve.live import Live
 
 __all__ = ["Watch"]
@@ -67,14 +67,14 @@ class Watch:
         for key in self._tables():
             await self._load(key)
 
-    async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | list[str]:
+    async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | tuple[str, ...]:
         """Load a ruleset; return it, or its errors as text."""
         id, overlays = key
         offer = self.hall.offers.get(id)
         if offer is None:
-            return [f"unknown ruleset `{id}`"]
+            return (f"unknown ruleset `{id}`",)
 
-        def read() -> Ruleset | list[str]:
+        def read() -> Ruleset | tuple[str, ...]:
             looked_at = set(self._paths.get(key, ()))
             with noted() as evidence:
                 try:
@@ -84,7 +84,7 @@ class Watch:
                     looked_at.add(os.path.abspath(ruleset.document.path))
                     return ruleset
                 except RulesetError as error:
-                    return [render(each) for each in error.diagnostics if each.severity == "error"]
+                    return errors_of(error)
                 finally:
                     self._paths[key] = frozenset(looked_at | set(evidence.paths))
 
@@ -96,14 +96,12 @@ class Watch:
             if key in self._paths and self._paths[key].isdisjoint(paths):
                 continue
             reloaded = await self._load(key)
-            mistakes = tuple(reloaded) if isinstance(reloaded, list) else ()
-            for view in list(self.hall.views.values()):
-                if view.live in lives or key[0] == view.live.kept.header["ruleset"]:
-                    view.mistakes = mistakes
-                    view.dirty.set()
-            if isinstance(reloaded, Ruleset):
-                for live in lives:
+            for live in lives:
+                live.mistakes = () if isinstance(reloaded, Ruleset) else reloaded
+                if isinstance(reloaded, Ruleset):
                     await live.go_on_with(reloaded)
+                else:
+                    live.changed()
 
     def _marks(self) -> Marks:
         return {path: _mark(path) for path in self._watched()}

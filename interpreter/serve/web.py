@@ -11,7 +11,7 @@ import json
 import re
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ from starlette.requests import Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
-    PlainTextResponse,
     RedirectResponse,
     Response,
     StreamingResponse,
@@ -39,7 +38,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError
-from interpreter.serve.hall import Hall, Wish, title_for
+from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.table_page import ENVIRONMENT, View
 
@@ -68,6 +67,12 @@ HEADERS = {
 }
 MOST_FIELDS = 200
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+SEAT_KINDS = {"person": "a person, by link", "bot": "a bot", "open": "open"}
+"""Who may take a seat, in words."""
+_OTHER_SITE = (
+    "This request comes from another site. Go to the lobby of this server and start from there. If you did, a reverse "
+    "proxy changes the host name: let it pass `Host` on."
+)
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -94,7 +99,7 @@ class Guard:
             await send(message)
 
         if wrong is not None:
-            await PlainTextResponse(wrong[1], wrong[0])(scope, receive, guarded)
+            await _message(*wrong)(scope, receive, guarded)
             return
         most = MOST_LOG_BYTES if scope["path"] == "/load" else MOST_BYTES
         read = 0
@@ -104,27 +109,27 @@ class Guard:
             message = await receive()
             read += len(message.get("body", b""))
             if read > most:
-                raise HTTPException(413, "Request too large.")
+                raise HTTPException(413, "This request is too large.")
             return message
 
         await self.app(scope, limited, guarded)
 
     def _wrong(self, method: str, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
-        if _name(headers.get("host", "")) not in self.names:
-            return 421, "Unknown host name."
+        if _name(headers.get("host", "")) not in self.names and not path.startswith("/static/"):
+            return 421, "This server does not know this host name."
         if method in ("GET", "HEAD"):
             return None
         if method != "POST":
             return 405, "Only GET and POST are allowed."
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
-            return 403, "Request from another site."
+            return 403, _OTHER_SITE
         if origin is None and site not in (None, "same-origin", "none"):
-            return 403, "Request from another site."
+            return 403, _OTHER_SITE
         length = headers.get("content-length", "0")
         most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
         if not length.isdigit() or int(length) > most:
-            return 413, "Request too large."
+            return 413, "This request is too large."
         return None
 
 
@@ -170,7 +175,7 @@ def application(
             Route("/seat/{token}/rules", site.rules),
             Mount("/static", StaticFiles(directory=str(static))),
         ],
-        exception_handlers={HTTPException: _error_page, Exception: _failed},  # type: ignore[dict-item]
+        exception_handlers={HTTPException: _error_page, RulesetError: _broken, Exception: _failed},  # type: ignore[dict-item]
         lifespan=lifespan,
     )
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
@@ -180,13 +185,43 @@ async def _run(before: Callable[[], Awaitable[None]]) -> None:
     await before()
 
 
+_TITLES = {
+    403: "Not allowed",
+    404: "Not found",
+    409: "Not possible",
+    413: "Too large",
+    421: "Unknown address",
+    429: "Too fast",
+    500: "Something went wrong",
+}
+_REMEDIES = {
+    404: "Check that the link is complete, or ask the host of the table for it.",
+    413: "Go back and send less: a saved game may have 4 MB, any other form 64 kB.",
+    421: "Open the address that the server printed when it started. To use this name, start the server with `--name` "
+    "and the name.",
+    429: "Wait a few seconds, then reload the page.",
+    500: "Go back and try again. The games are saved.",
+}
+"""What to do after an error, by status code. Errors without an entry say it themselves."""
+
+
+def _message(status: int, text: str, *, errors: Sequence[str] = ()) -> HTMLResponse:
+    """Return a page that says what went wrong and what to do. ``errors`` are rendered diagnostics."""
+    title, remedy = _TITLES.get(status, "Not possible"), _REMEDIES.get(status, "")
+    return _page("message.html", status, title=title, text=text, remedy=remedy, errors=errors, lobby=status != 421)
+
+
 async def _error_page(request: Request, error: HTTPException) -> Response:
-    return _page("message.html", error.status_code, title="Regelwerk", text=error.detail)
+    return _message(error.status_code, error.detail)
+
+
+async def _broken(request: Request, error: RulesetError) -> Response:
+    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors_of(error))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     # the response and logs show neither the address, which contains a token, nor the error
-    return PlainTextResponse("Something went wrong on this server.", 500)
+    return _message(500, "The server could not answer.")
 
 
 def _page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -210,38 +245,37 @@ class _Site:
             if kept.open and free:
                 offer = hall.offers.get(kept.header["ruleset"])
                 open_.append((kept.id, kept.title or (offer.title if offer else kept.header["ruleset"]), free))
-        families: dict[str, list[Any]] = {}
-        for offer in hall.offers.values():
-            families.setdefault(offer.family, []).append(offer)
+        families: dict[str, dict[str, list[Offer]]] = {}
+        for offer in sorted(hall.offers.values(), key=lambda each: (each.family, each.edition, each.title)):
+            families.setdefault(offer.family, {}).setdefault(offer.edition, []).append(offer)
         return _page("lobby.html", families=families, open=open_[-50:])
 
     async def form(self, request: Request) -> Response:
         return await self._form(request.path_params["ruleset"], {}, "")
 
-    async def _form(self, id: str, given: Mapping[str, Any], error: str, status: int = 200) -> Response:
+    async def _form(
+        self, id: str, given: Mapping[str, Any], error: str, status: int = 200, errors: Sequence[str] = ()
+    ) -> Response:
         hall = self.hall
         if id not in hall.offers:
             raise HTTPException(404, "Unknown ruleset.")
-        try:
-            ruleset = await hall.ruleset(id)
-        except RulesetError as wrong:
-            text = "; ".join(each.message for each in wrong.diagnostics)
-            raise HTTPException(409, f"This ruleset has errors: {text}") from None
+        ruleset = await hall.ruleset(id)
         players = ruleset.players
         number = int(given.get("players") or players.usual)
         model = ruleset.model
-        defaults = {name: setting.default for name, setting in model.settings.items()}
         return _page(
             "new.html",
             status,
             offer=hall.offers[id],
             error=error,
+            errors=errors,
             given=given,
             number=number,
             numbers=range(players.low, players.high + 1),
             overlays=_overlays(ruleset),
-            settings=[(s.name, s.about, s.range, defaults[s.name]) for s in model.settings.values()],
+            settings=[(s.name, s.about, ruleset.setting_syntax(s.name), s.default) for s in model.settings.values()],
             doubts=list(model.interpretations.values()),
+            kinds=SEAT_KINDS,
             bots=hall.bots_for(ruleset),
         )
 
@@ -260,7 +294,7 @@ class _Site:
         seats = [
             (kind, given.get(f"bot{n}", "")[:400] if kind == "bot" else given.get(f"name{n}", "")[:40])
             for n in range(players)
-            if (kind := given.get(f"seat{n}", "bot")) in ("person", "bot", "open")
+            if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
         wish = Wish(id, players, seats, [*overlays, *out], settings, given.get("title", ""), "listed" in given)
@@ -268,6 +302,9 @@ class _Site:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
             kept = await self.hall.begin(wish)
+        except RulesetError as error:
+            text = "The game cannot be set up in this way."
+            return await self._form(id, {**given, "overlays": overlays}, text, 409, errors_of(error))
         except (Refused, StoreError) as error:
             return await self._form(id, {**given, "overlays": overlays}, str(error), 409)
         return RedirectResponse(f"/host/{kept.host}", 303)
@@ -330,6 +367,7 @@ class _Site:
             watch=live.kept.watch,
             join=f"/join/{live.kept.id}",
             open_book=live.is_open_book,
+            kinds=SEAT_KINDS,
             bots=self.hall.bots_for(live.ruleset),
         )
 
@@ -337,7 +375,7 @@ class _Site:
         live = await self._hosted(request)
         form = await request.form()
         seat, kind = _seat(request), str(form.get("kind"))
-        if seat >= len(live.kept.seats) or kind not in ("person", "bot", "open"):
+        if seat >= len(live.kept.seats) or kind not in SEAT_KINDS:
             raise HTTPException(400, "No such seat.")
         try:
             await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400])
@@ -493,9 +531,12 @@ class _Site:
             kept = await self.hall.go_on(live.as_log, until, live.kept.title)
         except (Refused, StoreError) as error:
             view.said = str(error)
-            view.dirty.set()
-            return ""
-        return f"/host/{kept.host}"
+        except RulesetError:
+            view.said = "The files of this game have errors."
+        else:
+            return f"/host/{kept.host}"
+        view.dirty.set()
+        return ""
 
     async def log(self, request: Request) -> Response:
         live, seat, _ = await self._seated(request)
@@ -505,10 +546,7 @@ class _Site:
 
     async def rules(self, request: Request) -> Response:
         live, _, _ = await self._seated(request)
-        try:
-            text = await self.hall.rules(live)
-        except RulesetError as error:
-            raise HTTPException(409, str(error)) from None
+        text = await self.hall.rules(live)
         return HTMLResponse(text, headers={"content-security-policy": _csp_of(text)})
 
 

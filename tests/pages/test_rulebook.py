@@ -44,6 +44,14 @@ def read(id: str) -> Read:
     return Read(html_of(page(id)))
 
 
+def test_the_front_names_the_layers_of_the_game_alone() -> None:
+    """Words of other languages belong to every game and change no rule."""
+    front = markdown_of(page("germany-2004")).partition("## ")[0]
+    assert "Second edition (2004, text of 2006)" in front
+    assert "Robots" in front
+    assert "Deutsch" not in front
+
+
 @pytest.mark.parametrize("id", BOOKS)
 def test_links_lead_somewhere_and_nothing_comes_from_outside(id: str) -> None:
     found = read(id)

@@ -32,6 +32,7 @@ def screenshot(chromium: Any, served: Served) -> bytes:
     page.get_by_role("button", name="Supply table").click()
     page.locator("#window-supply_table").wait_for()
     page.mouse.move(0, 0)
+    page.evaluate("scrollTo(0, 0)")
     taken = page.screenshot()
     page.context.close()
     return bytes(taken)

@@ -391,6 +391,77 @@ def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_rules_open_beside_the_table_and_close(chromium: Any, served: Served, width: int) -> None:
+    """On a wide page nothing of the table is covered; `Esc` closes them, wherever the focus is."""
+    live, links, _ = served.table("goofspiel", ["person", "bot"])
+    page = chromium.new_context(viewport={"width": width, "height": 800}).new_page()
+    page.goto(links[0])
+    button = page.get_by_role("button", name="Rules", exact=True)
+    for inside in (False, True):
+        button.click()
+        page.frame_locator("#rules iframe").locator("h1").wait_for(timeout=30_000)
+        assert button.get_attribute("aria-expanded") == "true"
+        panel = page.locator("#rules").bounding_box()
+        if width == 1440:
+            for covered in (page.locator(".top nav"), page.locator("#table")):
+                box = covered.bounding_box()
+                assert box["x"] + box["width"] <= panel["x"] + 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if inside:
+            page.frame_locator("#rules iframe").locator("body").press("Escape")
+        else:
+            page.keyboard.press("Escape")
+        page.locator("#rules").wait_for(state="hidden")
+    button.click()
+    page.get_by_role("button", name="Close the rules").click()
+    page.locator("#rules").wait_for(state="hidden")
+    page.context.close()
+    live.stop()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_window_that_opens_is_in_sight(chromium: Any, served: Served, width: int) -> None:
+    live, links = served.moment("germany-2018", 3, lambda game: len(game.choices) >= 1)
+    asked = live.game.decision
+    assert asked is not None
+    page = chromium.new_context(viewport={"width": width, "height": 700}, reduced_motion="reduce").new_page()
+    page.goto(links[asked.actor])
+    page.get_by_role("button", name="Plant manager").click()
+    page.wait_for_function(
+        "() => { const window = document.getElementById('window-plant_manager');"
+        "if (!window) return false; const box = window.getBoundingClientRect();"
+        "return box.top >= 0 && box.bottom <= innerHeight; }"
+    )
+    assert "There is nothing here now." in page.locator("#window-plant_manager").inner_text()
+    page.get_by_role("button", name="Payout table").click()
+    assert page.locator("#window-payout_table thead").inner_text().split() == ["cities", "payout"]
+    page.context.close()
+
+
+def test_a_wide_board_scrolls_on_a_phone(chromium: Any, served: Served) -> None:
+    _, links, _ = served.table("outpost", ["person", "bot", "bot"])
+    page = chromium.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(links[0])
+    base, over = (page.locator(each).bounding_box() for each in ("#f-base svg", "#f-over svg"))
+    assert base["height"] > 300
+    assert abs(base["width"] - over["width"]) < 1
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.context.close()
+
+
+def test_a_form_has_the_fields_that_count(chromium: Any, served: Served) -> None:
+    page = chromium.new_context(viewport={"width": 390, "height": 800}, java_script_enabled=False).new_page()
+    page.goto(f"{served.base}/new/germany-2018")
+    page.locator("[name=players]").select_option("2")
+    assert page.locator(".seats-form li:visible").count() == 2
+    seat = page.locator(".seats-form li").nth(1)
+    for kind, fields in {"person": [".of-person"], "bot": [".of-bot"], "open": []}.items():
+        seat.locator("select").first.select_option(kind)
+        assert [name for name in (".of-person", ".of-bot") if seat.locator(name).is_visible()] == fields
+    page.context.close()
+
+
 def serious(page: Any) -> list[str]:
     page.add_script_tag(path=str(AXE))
     found = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from interpreter.play.game_records import read_saved_game, replay_game, ruleset_
 from interpreter.play.match import Match
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
-from interpreter.serve.table_page import View
+from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
 from tests.serve.served import Served, now, until
 
@@ -122,6 +123,23 @@ def test_a_sealed_choice_is_told_to_nobody_else(served: Served) -> None:
     assert "player 1 bids 9" in httpx.get(links[0]).text
 
 
+@pytest.mark.parametrize("ruleset", ["goofspiel", "outpost", "germany-2018"])
+def test_prompts_and_log_call_a_seat_by_its_name(served: Served, ruleset: str) -> None:
+    live, links, _ = served.table(ruleset, ["person"] * 3, name0="Ann\u202e", name1="Ben", name2="Cid")
+    for _ in range(4):
+        asked = now(live).decision
+        assert asked is not None
+        name = ("Ann", "Ben", "Cid")[asked.actor]
+        page = httpx.get(links[asked.actor]).text
+        assert f"{name}: " in page
+        assert not re.search(r"player [123]", page)
+        choose(served, live, asked.actor)
+    assert re.search(r"(Ann|Ben|Cid) (bids|offers|chooses|has chosen)", httpx.get(links[0]).text)
+    served.done(live.take(0, "person", name="Dora"))
+    assert "Ann" not in httpx.get(links[0]).text
+    assert "Dora" not in live.text()
+
+
 # --- programs at the table
 
 
@@ -213,10 +231,15 @@ def test_the_last_bid_that_turns_up_the_next_prize_needs_consent(served: Served)
 
 
 def test_other_names_and_other_sites_are_refused(served: Served) -> None:
-    assert httpx.get(served.base, headers={"Host": "evil.example"}).status_code == 421
+    unknown = httpx.get(served.base, headers={"Host": "evil.example"})
+    assert unknown.status_code == 421
+    assert "--name" in unknown.text
+    assert httpx.get(f"{served.base}/static/table.css", headers={"Host": "evil.example"}).status_code == 200
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
         answer = httpx.post(f"{served.base}/new/goofspiel", data={"players": "2"}, headers=headers)
         assert answer.status_code == 403
+        assert '<a href="/">To the lobby</a>' in answer.text
+        assert "/static/table.css" in answer.text
     assert httpx.put(served.base).status_code == 405
     assert httpx.post(f"{served.base}/new/goofspiel", content=b"x" * 70_000).status_code == 413
 
@@ -286,6 +309,47 @@ def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
     assert "Spectators" in answer.text
     wrong = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", "nonsense")})
     assert wrong.status_code == 409
+
+
+def test_rows_that_are_no_seats_are_a_table_with_a_heading(tmp_path: Path) -> None:
+    shutil.copytree(Path("rulesets"), tmp_path / "rulesets")
+    panel = "table:\n  links: {rows: city in area, columns: {city: city, links: count(links(city))}}\n"
+    head = "language: 1\noverlay: power-grid/links\ntitle: Links\nover: [power-grid]\n"
+    (tmp_path / "rulesets" / "power-grid" / "overlays" / "links.yaml").write_text(head + panel)
+    ruleset = tmp_path / "rulesets" / "power-grid" / "germany-2018.yaml"
+    running = Served(tmp_path / "tables.sqlite", rulesets=[str(ruleset)])
+    try:
+        _, links, _ = running.table("germany-2018", ["person", "bot", "bot"], overlay="power-grid/links")
+        text = re.sub(r"\s+", " ", httpx.get(links[0]).text)
+    finally:
+        running.close()
+    assert '<th scope="col">city</th><th scope="col">links</th>' in text
+    assert text.count('<span class="head">links</span>') == 0
+
+
+def test_the_lobby_lists_by_family_edition_and_title(served: Served) -> None:
+    page = httpx.get(served.base).text
+    listed = re.findall(r"<h2>([^<]+)</h2>|<h3>([^<]+)</h3>|<strong><bdi>([^<]+)", page)
+    words = [next(filter(None, each)) for each in listed]
+    assert words[:4] == ["Goofspiel", "Goofspiel", "Outpost", "Outpost (2024)"]
+    first = words.index("Edition of 2018")
+    titles = words[first + 1 : words.index("Second edition (2004, text of 2006)")]
+    assert len(titles) > 15
+    assert titles == sorted(titles)
+
+
+def test_the_form_says_what_can_be_typed(served: Served) -> None:
+    page = httpx.get(f"{served.base}/new/bsw-germany").text
+    assert "some of turquoise, brown, yellow, red, blue, purple; separated by commas" in page
+    assert "numbers of seats, from 0, separated by commas" in page
+    seats = ["bot"] * 3
+    live, *_ = served.table("bsw-germany", seats, set_first_order="2, 0, 1")
+    assert live.game.settings["first_order"] == (2, 0, 1)
+
+
+def test_messages_show_code_as_code() -> None:
+    assert coded("`a < b` does not hold") == "<code>a &lt; b</code> does not hold"
+    assert coded("a ` alone <") == "a ` alone &lt;"
 
 
 def test_what_cannot_be_set_up_is_told_with_its_reason(served: Served) -> None:
@@ -367,6 +431,24 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
     assert len(replay_game(ruleset_of(log), log).choices) == len(lines) >= acknowledged > 0
 
 
+def test_a_server_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> None:
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = serving(tmp_path / "tables.sqlite", port, "goofspiel")
+        until(lambda: answers(base), 30)
+        page = httpx.post(f"{base}/new/goofspiel", data={"players": "2"}, follow_redirects=True).text
+        seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
+        assert httpx.get(f"{base}{seat}/rules", timeout=60).status_code == 200  # in a process of its own
+        with httpx.stream("GET", f"{base}{seat}/events?view={'e' * 20}") as events:
+            lines = events.iter_lines()
+            next(lines)
+            process.send_signal(number)
+            list(lines)  # to their end
+        _, said = process.communicate(timeout=30)
+        assert said.decode().splitlines()[1:] == []
+
+
 def _count(data: Path) -> int:
     with sqlite3.connect(data) as connection:
         return int(connection.execute("select count(*) from choices").fetchone()[0])
@@ -422,11 +504,15 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         assert time.process_time() - begun < 1.5
         assert len(live.kept.choices) == 1
         board.write_text(text.replace("nodes:", "nodess:"))
-        until(lambda: view.mistakes, 40)
+        until(lambda: live.mistakes, 40)
         assert "nodess" in view.pieces()["notice"]
-        assert "germany-2018.yaml:" in view.mistakes[0]
+        for page in (httpx.get(links[0]), httpx.get(f"{running.base}/new/germany-2018")):  # a page of its own each
+            assert re.search(r"germany-2018.yaml:\d+:\d+: .*nodess", page.text)
+            assert "^^^^^^" in page.text
+        assert httpx.get(f"{running.base}/new/germany-2018").status_code == 409
         board.write_text(text)
-        until(lambda: not view.mistakes, 40)
+        until(lambda: not live.mistakes, 40)
+        assert "nodess" not in httpx.get(links[0]).text
         rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
         # nobody can pay for a plant any more, but for the one under the discount marker
         bid = "(plant: plant) -> int: plant.number\n"

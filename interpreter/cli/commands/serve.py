@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -96,6 +98,13 @@ def command(
         app, host, port, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
+    stop = server.handle_exit
+
+    def stopped(sig: int, frame: FrameType | None) -> None:
+        hall.leave_pages()  # else the server would wait for their event streams
+        stop(sig, frame)
+
+    server.handle_exit = stopped  # type: ignore[method-assign]
     _run(server, config, host, port, path, browser=not no_browser)
 
 
@@ -123,4 +132,5 @@ def _run(server: object, config: object, host: str, port: int, path: Path, *, br
         import webbrowser
 
         threading.Timer(0.7, webbrowser.open, [address]).start()
-    server.run(sockets=[listening])  # type: ignore[attr-defined]
+    with suppress(KeyboardInterrupt):  # the way to end it, no failure
+        server.run(sockets=[listening])  # type: ignore[attr-defined]

@@ -5,6 +5,10 @@
   const { here, view } = main.dataset;
   let made; // the number of choices of this seat that the page shows
   const offline = document.getElementById("gone");
+  const rules = document.getElementById("rules");
+  const rulesButton = document.querySelector("nav [data-show]");
+  const frame = rules.querySelector("iframe");
+  let opening = null; // the window that was opened last, until it is on the page
   let beeps = 0;
   let sound = false;
   try { sound = localStorage.getItem("sound") === "on"; } catch { /* no storage: silence */ }
@@ -39,8 +43,17 @@
     const log = name === "log";
     const atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
     Idiomorph.morph(place, html, { morphStyle: "innerHTML", ignoreActiveValue: false });
-    if (name === "base") place.parentElement.classList.toggle("none", !html);
+    if (name === "base") place.closest(".map").classList.toggle("none", !html);
+    if (name === "windows") bringIntoView();
     if (log && atEnd) place.scrollTop = place.scrollHeight;
+  }
+
+  function bringIntoView() {
+    const found = opening && document.getElementById(`window-${opening}`);
+    if (!found) return;
+    opening = null;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    found.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
   }
 
   // --- to the server
@@ -68,10 +81,11 @@
 
   document.addEventListener("click", (event) => {
     const shown = event.target.closest("[data-show],[data-rules]");
-    if (shown) return showRules(shown.dataset.rules, shown.dataset.show);
+    if (shown) return shown.dataset.show && !rules.hidden ? closeRules() : showRules(shown.dataset.rules);
     if (event.target.closest("[data-sound]")) return setSound(!sound);
     const element = event.target.closest("[data-do]");
     if (!element || element.disabled || element.getAttribute("aria-disabled") === "true") return;
+    if (element.dataset.do === "toggle") opening = element.getAttribute("aria-pressed") === "true" ? null : element.dataset.panel;
     act(element.dataset.do, given(element));
   });
 
@@ -93,7 +107,8 @@
       event.preventDefault();
       step(node, event.key);
     } else if (event.key === "Escape") {
-      act("cancel", {});
+      if (rules.hidden) act("cancel", {});
+      else closeRules();
     } else if (field && event.key === "Enter" && event.target.type === "number") {
       event.target.dispatchEvent(new Event("change", { bubbles: true }));
       act("confirm", {});
@@ -150,13 +165,19 @@
     tone.stop(context.currentTime + 0.26);
     tone.onended = () => context.close();
   }
-  function showRules(anchor, toggle) {
-    const rules = document.getElementById("rules");
-    const frame = rules.querySelector("iframe");
-    if (toggle && !rules.hidden) { rules.hidden = true; return; }
+  function showRules(anchor) {
     rules.hidden = false;
+    rulesButton.setAttribute("aria-expanded", "true");
     frame.src = frame.dataset.src + (anchor ? `#${anchor}` : "");
   }
+  function closeRules() {
+    rules.hidden = true;
+    rulesButton.setAttribute("aria-expanded", "false");
+    rulesButton.focus();
+  }
+  frame.addEventListener("load", () => {
+    frame.contentWindow.addEventListener("keydown", (event) => { if (event.key === "Escape") closeRules(); });
+  });
 
   document.querySelector("[data-sound]").setAttribute("aria-pressed", String(sound));
   const log = document.getElementById("f-log");
