@@ -69,9 +69,8 @@ THIRD_PARTIES = {
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 
 GAME_WORDS = re.compile(
-    r"(?<![a-z0-9])(power_?plants?|plants?|cit(?:y|ies)|coal|oil|garbage(?! collect)|uranium|auctions?|bids?|bidding|"
-    r"houses?|robots?|konzern|elektros?|outpost|stage_?[123]|resupply|bureaucracy|dwellings?|germany|funkenschlag|"
-    r"power[_ -]?grid)(?![a-z0-9])",
+    r"(?<![a-z0-9])(power_?plants?|plants?|cit(?:y|ies)|coal|oil|garbage|uranium|auctions?|bids?|bidding|houses?|robots?|konzern|"
+    r"elektros?|outpost|stage_?[123]|resupply|bureaucracy|dwellings?|germany|funkenschlag|power[_ -]?grid)(?![a-z0-9])",
     re.IGNORECASE,
 )
 """Words of games. A part of a name that `_` joins counts as a word of its own."""
@@ -182,8 +181,6 @@ def test_a_game_is_recognised(text: str) -> None:
     assert GAME_WORDS.search(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["capacity", "forbidden", "boiled", "explanation", "stage", "forbids", "planted", "garbage collector"]
-)
+@pytest.mark.parametrize("text", ["capacity", "forbidden", "boiled", "explanation", "stage", "forbids", "planted"])
 def test_other_words_are_no_game(text: str) -> None:
     assert not GAME_WORDS.search(text)

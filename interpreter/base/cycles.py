@@ -1,5 +1,4 @@
-"""Control of Python's garbage collector for reference cycles, which costs time and finds nothing in long-lived or
-acyclic objects."""
+"""Control of Python's cycle collector (`gc`), which costs time and finds nothing in long-lived or acyclic objects."""
 
 from __future__ import annotations
 

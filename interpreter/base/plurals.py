@@ -1,4 +1,4 @@
-"""Formatting of counts and of overlay lists in messages."""
+"""Formatting of counts, names and overlay lists in messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.messages import frame
 
-__all__ = ["counted", "stacked"]
+__all__ = ["counted", "stacked", "titled"]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -19,3 +19,9 @@ def stacked(overlays: Iterable[str], language: str = "en") -> Iterator[str]:
     for overlay in overlays:
         word = {"-": "without", "+": "allowing"}.get(overlay[:1], "with")
         yield frame(language, word, overlay=overlay if word == "with" else overlay[1:])
+
+
+def titled(name: str) -> str:
+    """Return a name from a ruleset as a heading."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

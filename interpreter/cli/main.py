@@ -120,7 +120,7 @@ def main() -> None:
 
         discard_output()
         code = 0
-    gc.freeze()  # skips the garbage collection at exit
+    gc.freeze()  # nothing is collected at exit
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
+from interpreter.base.plurals import titled
 from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
@@ -170,7 +171,7 @@ class _Pair:
                     due = len(phases)
                 phases.insert(due, name)
         setups = {self.a.model.setup, self.b.model.setup}
-        titles = {name: "Before the first round" if name in setups else _titled(name) for name in phases}
+        titles = {name: "Before the first round" if name in setups else titled(name) for name in phases}
         first = {name: CHAPTERS[name] for name in _BEFORE}
         return first | titles | {name: title for name, title in CHAPTERS.items() if name not in _BEFORE}
 
@@ -492,11 +493,6 @@ def _seats(role: Role) -> str:
 
 def _side(value: str | None) -> Side | None:
     return None if value is None else Side(value)
-
-
-def _titled(name: str) -> str:
-    text = name.replace("_", " ")
-    return text[:1].upper() + text[1:]
 
 
 def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from interpreter.base.plurals import titled
 from interpreter.compare.effect_sizes import Effect, histogram
 from interpreter.drawing.game_charts import Chart
 
@@ -64,7 +65,7 @@ def histogram_chart(effect: Effect, titles: tuple[str, str]) -> Chart:
         axes.grid(axis="x", visible=False)
         axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.16), ncols=2 if _fit(titles) else 1, borderaxespad=0.0)
 
-    name = effect.name.replace("_", " ").capitalize()
+    name = titled(effect.name)
     return Chart(name, f"{name}: number of games with each value", draw, 2.8)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interpreter.base.extras import install_command
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, titled
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.summary import Curve, Length, SeatData, Summary, Thing, together
@@ -77,13 +77,13 @@ def charts_of(data: Summary) -> Iterator[Chart]:
     yield Chart("Rounds", "Number of games by their number of rounds.", lambda axes: _lengths(axes, data["lengths"]))
     for name, curve in data["curves"].items():
         if curve:
-            title = f"{_words(name)} by round"
+            title = f"{titled(name)} by round"
             about = "Means, up to the last round that half of the games reach."
             yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
         if things and things[0]["of"]:
             about = f"Means by {', '.join(things[0]['of'])}, with minimum and maximum."
-            yield Chart(_words(name), about, partial(_means, things=things))
+            yield Chart(titled(name), about, partial(_means, things=things))
     seats = len(data["seats"])
     for names in together(data["tables"]):
         things = data["tables"][names[0]]
@@ -91,11 +91,6 @@ def charts_of(data: Summary) -> Iterator[Chart]:
             title = f"Wins by {', '.join(things[0]['of'])}"
             about = "Share of the win of seats that had it, with 95 % intervals; the dashed line is an equal share."
             yield Chart(title, about, partial(_wins, things=things, seats=seats))
-
-
-def _words(name: str) -> str:
-    text = name.replace("_", " ")
-    return text[:1].upper() + text[1:]
 
 
 # --- drawing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, titled
 from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
@@ -36,7 +36,6 @@ from interpreter.pages.page import (
     Statements,
     Strong,
     Words,
-    titled,
 )
 
 __all__ = ["Played", "comparison_page"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, titled
 from interpreter.compare.side_by_side import SIZES, Board, Means
-from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words, titled
+from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words
 
 __all__ = ["FamilyGames", "Matrix", "family_page"]
 

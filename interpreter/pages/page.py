@@ -31,7 +31,6 @@ __all__ = [
     "Strong",
     "Words",
     "joined",
-    "titled",
 ]
 
 
@@ -197,12 +196,6 @@ class Page:
             section = waiting.pop()
             yield section
             waiting.extend(reversed(section.sections))
-
-
-def titled(name: str) -> str:
-    """Return a name from a ruleset as a heading."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 def joined(words: Sequence[Inline]) -> Iterator[Inline]:

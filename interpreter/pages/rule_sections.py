@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from interpreter.base.plurals import titled
 from interpreter.base.source import Span
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
@@ -34,7 +35,6 @@ from interpreter.pages.page import (
     Strong,
     Words,
     joined,
-    titled,
 )
 from interpreter.reading.compose import Entry, amended, cites_below, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING
 
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, titled
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -37,7 +37,6 @@ from interpreter.pages.page import (
     Strong,
     Words,
     joined,
-    titled,
 )
 from interpreter.pages.rule_sections import Teller
 from interpreter.reading.compose import Entry, amended, word, words

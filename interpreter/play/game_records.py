@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from interpreter.reading.files import Shelf
 
 __all__ = [
-    "ORIGIN",
     "Difference",
     "Recorder",
     "SavedGame",
+    "header_of",
     "read_saved_game",
     "replay_game",
     "ruleset_of",
@@ -39,8 +39,7 @@ __all__ = [
 
 VERSION = 1
 EVERY = 10
-ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
-"""Keys of the header of a saved game that say how it began."""
+_ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
 _OWN = ("by", "decision", "digest")
 
 
@@ -81,9 +80,7 @@ class Recorder:
 
     def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
         """Write the header."""
-        saved = json.loads(game.to_json())
-        origin = {key: saved[key] for key in ORIGIN if key in saved}
-        self._line({"log": VERSION, **origin, **({"bots": list(bots)} if bots else {})})
+        self._line({**header_of(game), **({"bots": list(bots)} if bots else {})})
 
     def moment(self, game: Game, word: str) -> None:
         """Do nothing: moments follow from the choices."""
@@ -100,6 +97,15 @@ class Recorder:
         """Write the last line if the game is over."""
         if game.result is not None:
             self._line({"places": list(game.result.places), "digest": game.digest()})
+
+
+def header_of(game: Game) -> dict[str, Value]:
+    """Return the first line of a saved game: how it began."""
+    return _header(json.loads(game.to_json()))
+
+
+def _header(save: Mapping[str, Value]) -> dict[str, Value]:
+    return {"log": VERSION, **{key: save[key] for key in _ORIGIN if key in save}}
 
 
 def write_log(game: Game, write: Callable[[str], object]) -> None:
@@ -132,7 +138,7 @@ def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
         lines.append(data)
     if len(lines) == 1 and "save" in lines[0] and isinstance(lines[0].get("choices"), list):
         saved = lines[0]
-        lines = [{**{key: saved[key] for key in ORIGIN if key in saved}, "log": VERSION}, *saved["choices"]]
+        lines = [_header(saved), *saved["choices"]]
     if not lines or lines[0].get("log") != VERSION or not _fits_header(lines[0]):
         raise ValueError(f"this is not a saved game of version {VERSION}")
     for number, data in enumerate(lines[1:], 1):

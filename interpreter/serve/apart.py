@@ -33,8 +33,10 @@ async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking"
     worker = _worker(pool)
     try:
         return await loop.run_in_executor(worker, function, *values)
-    except BrokenExecutor:  # the process has died: the next one may live
-        if _pools.get(pool) is worker:
+    except BrokenExecutor:
+        if pool not in _pools:  # the server stops
+            raise
+        if _pools[pool] is worker:  # the process has died: the next one may live
             del _pools[pool]
         return await loop.run_in_executor(_worker(pool), function, *values)
 

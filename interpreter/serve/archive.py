@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Kept", "SeatRow", "Store", "StoreError"]
+__all__ = ["Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
 
 VERSION = 2
 _SCHEMA = """
@@ -225,6 +225,15 @@ class Store:
         for game, _, line in connection.execute("select * from choices order by game, number"):
             tables[game].choices.append(json.loads(line))
         return list(tables.values())
+
+
+def can_be_kept(data: object) -> bool:
+    """Return whether JSON data can be written: they are not too deep, and have no half characters (lone surrogates)."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 def _line(line: dict[str, Any]) -> str:

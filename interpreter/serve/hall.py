@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,11 +20,12 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import Difference, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import Difference, header_of, read_saved_game, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
+from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
-from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, header_of, new_token, resumed, shared
+from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
 from interpreter.serve.scene import Maps
 from interpreter.serve.table_page import View
 
@@ -39,8 +39,6 @@ MOST_IDLE = 600.0
 MOST_CHOICES = 3_000
 """Most choices of an uploaded game: it is replayed at once, while all tables wait."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
-_OVERLAY = re.compile(r"-?\w+([/-]\w+)*(:\d{1,2})?")
-"""An id of an overlay, with its number of seats. Anything else could name a file."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +175,8 @@ class Hall:
             log = read_saved_game(text)
         except ValueError as error:
             raise Refused(f"Cannot open this file: {error}.") from None
+        if not can_be_kept([log.header, log.choices]):
+            raise Refused("Cannot open this file: it has half characters, or is nested too deep.")
         if log.header["ruleset"] not in self.offers:
             raise Refused(f"Unknown ruleset `{log.header['ruleset'][:80]}`.")
         if len(log.choices) > MOST_CHOICES:
@@ -350,13 +350,14 @@ class Hall:
         self.store.close()
 
 
-def _check_overlays(overlays: Sequence[object]) -> None:
+def _check_overlays(overlays: Sequence[str]) -> None:
     """Refuse overlays that are no ids, which could name files, and more than a game can have."""
     if len(overlays) > MOST_OVERLAYS:
         raise Refused(f"More than {MOST_OVERLAYS} overlays.")
     for overlay in overlays:
-        if not isinstance(overlay, str) or not _OVERLAY.fullmatch(overlay):
-            raise Refused(f"Unknown overlay `{str(overlay)[:80]}`.")
+        name, _, seats = overlay.removeprefix("-").partition(":")
+        if place_of("overlay", name) is None or name.endswith((".yaml", ".yml")) or not (seats or "1").isdecimal():
+            raise Refused(f"Unknown overlay `{overlay[:80]}`.")
 
 
 def _explained(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
 import secrets
 import time
@@ -31,13 +30,13 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import ORIGIN, Difference, replay_game, ruleset_of, write_log
+from interpreter.play.game_records import Difference, header_of, replay_game, ruleset_of, write_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "header_of", "languages_of", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -512,12 +511,6 @@ def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
     return game, header_of(game)
-
-
-def header_of(game: Game) -> dict[str, Any]:
-    """Return the first line of a saved game."""
-    saved = json.loads(game.to_json())
-    return {"log": 1, **{key: saved[key] for key in ORIGIN if key in saved}}
 
 
 def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:

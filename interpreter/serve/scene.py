@@ -454,7 +454,7 @@ class Scene:
             try:
                 costs = self.value(each.costs, env, state)
                 if each.then:
-                    self.game.machine.functions.procedure(self.model.rules[each.then].top.id)(
+                    self.game.machine.functions.called(self.model.rules[each.then].top.id)(
                         state, (self.me, thing.value)
                     )
                     state.forget()

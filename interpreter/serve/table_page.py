@@ -98,7 +98,7 @@ class View:
     @property
     def made(self) -> int:
         """Number of choices that the seat has made."""
-        return sum(line["by"] == self.seat for line in self.live.kept.choices)
+        return 0 if self.seat == PUBLIC else sum(line["by"] == self.seat for line in self.live.kept.choices)
 
     @property
     def is_plain(self) -> bool:

@@ -37,7 +37,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
 from interpreter.serve.apart import close_apart
-from interpreter.serve.archive import StoreError
+from interpreter.serve.archive import StoreError, can_be_kept
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.table_page import ENVIRONMENT, View
@@ -66,7 +66,6 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 MOST_FIELDS = 200
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SEAT_KINDS = {"person": "a person, by link", "bot": "a bot", "open": "open"}
 """Who may take a seat, in words."""
 _OTHER_SITE = (
@@ -314,10 +313,7 @@ class _Site:
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
         try:
-            text = data.decode("utf-8", errors="replace")
-            if _SURROGATE.search(text):
-                raise Refused("Cannot open this file: it has half characters.")
-            kept = await self.hall.from_log(text)
+            kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{kept.host}", 303)
@@ -458,10 +454,10 @@ class _Site:
         beeps, listener = -1, view.listener  # last count sent to this stream
         try:
             while key in hall.views and hall.views[key] is view and view.listener == listener:
+                view.last = time.monotonic()
                 try:
                     await asyncio.wait_for(view.dirty.wait(), BEAT)
                 except TimeoutError:
-                    view.last = time.monotonic()
                     yield b": still here\n\n"
                     continue
                 if view.listener != listener:
@@ -487,11 +483,10 @@ class _Site:
         try:
             text = (await request.body()).decode("utf-8")
             data = json.loads(text, parse_constant=_no_number)
-            if "\\" in text:
-                json.dumps(data, ensure_ascii=False).encode()
-        except (ValueError, RecursionError):  # also half characters
-            raise HTTPException(400, "Request is not JSON.") from None
-        if not isinstance(data, dict) or not isinstance(data.get("view"), str) or not isinstance(data.get("do"), str):
+        except (ValueError, RecursionError):
+            data = None
+        is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
+        if not is_action or not can_be_kept(data):
             raise HTTPException(400, "Request without an action.")
         view = self._view(token, data["view"], live, seat)
         if not self._may_act(token, seat):

@@ -1,7 +1,7 @@
 """Throughput of a ruleset: games and decisions per second, and the cost of copies, undo, set-up and loading.
 
 One policy plays all seats, in two loops: the package's own, which reads options as codes, and one over
-:attr:`Game.decision` and :meth:`Game.apply`. Both keep the full log. Python's cyclic garbage collector is off during
+:attr:`Game.decision` and :meth:`Game.apply`. Both keep the full log. Python's cycle collector (`gc`) is off during
 measurements: states and logs have no cycles, and it takes longer than the game. Times are CPU time, so that other
 processes hardly matter; times too short for its clock are medians of many. Callers take several samples in turn.
 """
@@ -306,7 +306,7 @@ def _turned(cell: int, turn: int) -> int:
 
 @contextmanager
 def _without_gc() -> Iterator[None]:
-    """Disable the cyclic garbage collector, after a full collection."""
+    """Disable the cycle collector, after a full collection."""
     gc.collect()
     with no_search():
         yield

@@ -25,23 +25,19 @@ class Functions:
         self.program, self.meter = program, Meter()
         self.expressions = Evaluator(program, constants, self.meter, self.called)
         self.steps = Performer(self.expressions)
-        self._functions: dict[str, Called] = {}
-        self._procedures: dict[str, Called] = {}
+        self._made: dict[str, Called] = {}
 
-    def called(self, target: str) -> Called:
-        """Return a function or procedure, by the id of its layer."""
-        layer = self.program.reach.procedures[target]
-        return self.procedure(target) if layer.form == "does" else self.function(target)
+    def called(self, name: str) -> Called:
+        """Return a rule by the id of its layer: a function or verdict, whose results are memoised until the next
+        change, or a procedure that cannot suspend."""
+        made = self._made.get(name)
+        if made is None:
+            self._made[name] = lambda state, values: self._made[name](state, values)  # it may call itself
+            make = self._procedure if self.program.reach.procedures[name].form == "does" else self._function
+            made = self._made[name] = make(name)
+        return made
 
-    def procedure(self, name: str) -> Called:
-        """Return a procedure that cannot suspend, as one call."""
-        procedure = self._procedures.get(name)
-        if procedure is None:
-            self._procedures[name] = lambda state, values: self._procedures[name](state, values)
-            procedure = self._procedures[name] = self._whole(name)
-        return procedure
-
-    def _whole(self, name: str) -> Called:
+    def _procedure(self, name: str) -> Called:
         lowered = self.program.procedures[name]
         assert lowered.steps is not None
         run = self.steps.block(lowered.steps)
@@ -56,18 +52,10 @@ class Functions:
 
         return call
 
-    def function(self, name: str) -> Called:
-        """Return a function or verdict. Its results are memoised until the next change."""
-        function = self._functions.get(name)
-        if function is None:
-            self._functions[name] = lambda state, values: self._functions[name](state, values)
-            function = self._functions[name] = self._function(name)
-        return function
-
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
         when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
-        below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
+        below = self.called(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)

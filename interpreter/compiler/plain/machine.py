@@ -434,7 +434,7 @@ class Machine:
         """Enter a procedure. One that cannot suspend runs at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
-            value = self.functions.procedure(procedure)(state, tuple(values))
+            value = self.functions.called(procedure)(state, tuple(values))
             return self._leave(up, value)
         if _depth(up) > MAXIMUM_DEPTH:
             raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")

@@ -83,13 +83,11 @@ class CompiledMachine(Machine):
         be no module at all.
         """
         from interpreter.compiler.wasm.module import Compiled, Unavailable
-        from interpreter.compiler.wasm.whole_games import Whole
 
         before = self.compiled
         try:
             assert self.first is not None
             self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, tuple(self._players.values()))
-            self._whole = Whole(self.compiled)
         except Unavailable:
             added = [key for key in self._players if before is None or key not in before.players]
             if added:
@@ -306,7 +304,10 @@ class CompiledMachine(Machine):
             module = self.compile()
         if module is None or not module.players.keys() >= {*keys}:
             return None
-        assert self._whole is not None
+        if self._whole is None or self._whole.built is not module:
+            from interpreter.compiler.wasm.whole_games import Whole
+
+            self._whole = Whole(module)
         return self._whole, [module.players[key] for key in keys]
 
     def _knows(self, policies: Mapping[str, tuple[Policy | None, Peeks | None]]) -> bool:
