@@ -7,6 +7,7 @@ import json
 import pickle
 import re
 import sqlite3
+import time
 import urllib.error
 from collections import deque
 from collections.abc import Iterator
@@ -248,6 +249,22 @@ def test_the_newest_stream_of_a_page_is_the_one_that_is_served(served: Served) -
                 lines = new.iter_lines()
                 assert any(line.startswith("data:") for line in lines if line)
                 deque(ended, maxlen=0)  # it has an end, or reading times out
+
+
+def test_a_page_that_gets_news_is_not_idle(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long its reader does nothing."""
+    monkeypatch.setattr("interpreter.serve.hall.MOST_IDLE", 0.5)
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    with client(served) as web:
+        view = page(web, links[0])
+        with web.stream("GET", f"{links[0]}/events?view={view}") as stream:
+            lines = stream.iter_lines()
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                served.done(live.take(1, "person", name=f"Ann {time.monotonic()}"))
+                assert any(line.startswith("data:") for line in lines)
+            page(web, links[1])
+            assert any(id == view for _, id in served.hall.views)
 
 
 # --- whatever comes
