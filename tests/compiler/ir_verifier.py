@@ -58,7 +58,7 @@ class _Checker:
         return self._found
 
     def _wrong(self, op: ops.Op, text: str) -> None:
-        where = f" ({op.span})" if op.span is not NOWHERE else ""
+        where = f" ({op.span})" if isinstance(op, ops.Action) and op.span is not NOWHERE else ""
         self._found.append(f"{self._function.name}: {text}{where}")
 
     # --- statements
@@ -124,7 +124,7 @@ class _Checker:
                     return self._want(statement, "the owner", owner, "i32", known)
             case ops.TailCall(function, arguments):
                 rep = self._function.result
-                self._call(ops.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
+                self._call(ops.Call(function, arguments, rep or "i32"), known, rep is not None)
                 return None
             case _:
                 assert_never(statement)
@@ -185,10 +185,10 @@ class _Checker:
                     self._wrong(value, f"{number} does not fit {rep}")
             case ops.Data() | ops.Global():
                 pass
-            case ops.Get(var):
-                self._rep(value, var)
-                if var.name not in known:
-                    self._wrong(value, f"`{var.name}` is read and may not be set")
+            case ops.Var(name):
+                self._rep(value, value)
+                if name not in known:
+                    self._wrong(value, f"`{name}` is read and may not be set")
             case ops.Load(address, offset) | ops.LoadLong(address, offset):
                 return self._memory(value, address, offset, known)
             case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +12,7 @@ from interpreter.compiler.ir.helpers import HELPERS, Signature
 from interpreter.compiler.ir.printer import text_of
 from interpreter.compiler.wasm.runtime import written
 from interpreter.engine.ruleset import load
+from interpreter.language.types import INT
 from interpreter.play.table_module import module_forms, rule_of
 from interpreter.reading.files import shelf_for
 from tests.compiler.ir_verifier import check_function, signatures_of
@@ -63,9 +63,9 @@ def test_helpers_have_the_signatures_of_their_texts() -> None:
 
 
 def test_a_sound_function_is_accepted() -> None:
-    loop = ops.While("each", ops.Compare("lt", ops.Get(Y), ops.Get(X)), (ops.Break("each"),), (ops.Set(Y, ONE),))
-    leaves = ops.Block("out", (ops.If(ops.Get(X), (ops.Set(WIDE, LONG), ops.Break("out"))), ops.Set(WIDE, LONG)))
-    called = ops.Return(ops.Call("pair", (ops.Get(X), ops.Get(WIDE))))
+    loop = ops.While("each", ops.Compare("lt", Y, X), (ops.Break("each"),), (ops.Set(Y, ONE),))
+    leaves = ops.Block("out", (ops.If(X, (ops.Set(WIDE, LONG), ops.Break("out"))), ops.Set(WIDE, LONG)))
+    called = ops.Return(ops.Call("pair", (X, WIDE)))
     assert wrong(ops.Set(Y, ONE), loop, leaves, ops.Do(ops.Call("act", ())), called, result="i32") == []
 
 
@@ -76,7 +76,7 @@ def test_a_function_whose_answers_are_kept_changes_no_cell() -> None:
 
 
 def test_a_loop_without_end_needs_no_value_behind_it() -> None:
-    assert wrong(ops.While("on", ONE, (ops.If(ops.Get(X), (ops.Return(ONE),)),)), result="i32") == []
+    assert wrong(ops.While("on", ONE, (ops.If(X, (ops.Return(ONE),)),)), result="i32") == []
     left = ops.While("on", ONE, (ops.Break("on"),))
     assert wrong(left, result="i32") == ["ends without a value, want i32"]
 
@@ -84,16 +84,16 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ((ops.Return(ops.Get(Y)),), "`y` is read and may not be set"),
-        ((ops.If(ops.Get(X), (ops.Set(Y, ONE),)), ops.Return(ops.Get(Y))), "`y` is read and may not be set"),
-        ((ops.While("a", ops.Get(X), (ops.Set(Y, ONE),)), ops.Return(ops.Get(Y))), "`y` is read and may not be set"),
+        ((ops.Return(Y),), "`y` is read and may not be set"),
+        ((ops.If(X, (ops.Set(Y, ONE),)), ops.Return(Y)), "`y` is read and may not be set"),
+        ((ops.While("a", X, (ops.Set(Y, ONE),)), ops.Return(Y)), "`y` is read and may not be set"),
         (
-            (ops.Block("a", (ops.If(ops.Get(X), (ops.Break("a"),)), ops.Set(Y, ONE))), ops.Return(ops.Get(Y))),
+            (ops.Block("a", (ops.If(X, (ops.Break("a"),)), ops.Set(Y, ONE))), ops.Return(Y)),
             "`y` is read and may not be set",
         ),
         (
             (
-                ops.While("a", ops.Get(X), (ops.If(ops.Get(X), (ops.Set(Y, ONE),)),), (ops.Set(X, ops.Get(Y)),)),
+                ops.While("a", X, (ops.If(X, (ops.Set(Y, ONE),)),), (ops.Set(X, Y),)),
                 ops.Fail(),
             ),
             "`y` is read and may not be set",
@@ -125,7 +125,7 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
         ((ops.Set(WIDE, ops.Call("pair", (ONE, LONG), "i64")), ops.Fail()), "`pair` gives i32, want i64"),
         ((ops.Return(ops.Within((ops.Set(Y, LONG),), ONE)),), "the value is i64, want i32"),
         ((ops.Return(ops.Within((), LONG)),), "the result is i64, want i32"),
-        ((ops.Return(ops.Within((), ops.Get(Y))),), "`y` is read and may not be set"),
+        ((ops.Return(ops.Within((), Y)),), "`y` is read and may not be set"),
         ((ops.Return(ops.LoadLong(ONE)),), "the result is i64, want i32"),
         ((ops.Return(ops.Cell(LONG, "money")),), "the address is i64, want i32"),
         ((ops.Touch("money", LONG), ops.Fail()), "the owner is i64, want i32"),
@@ -136,7 +136,7 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
         ((ops.Block("a", (ops.Block("a", ()),)), ops.Fail()), "the label `a` is open already"),
         ((ops.Return(),), "returns nothing, want i32"),
         ((), "ends without a value, want i32"),
-        ((ops.If(ops.Get(X), (ops.Return(ONE),)),), "ends without a value, want i32"),
+        ((ops.If(X, (ops.Return(ONE),)),), "ends without a value, want i32"),
     ],
 )
 def test_the_verifier_refuses(body: tuple[ops.Statement, ...], message: str) -> None:
@@ -187,14 +187,14 @@ sell(x: i32) -> i32:
 
 
 def test_a_function_reads_as_its_rules_name_cells() -> None:
-    def cells(address: int, stride: int, count: int) -> SimpleNamespace:
-        return SimpleNamespace(address=address, stride=stride, count=count)
+    def cells(address: int, stride: int, count: int) -> ops.CellGroup:
+        return ops.CellGroup("", INT, 0, count, address, stride)
 
     def scaled(value: ops.Value, by: int) -> ops.Value:
         return ops.Binary("shl", value, ops.Constant(by))
 
     groups = {"money": cells(64, 4, 3), "shares": cells(76, 4, 3), "cash": cells(88, 4, 1), "bag": cells(92, 12, 3)}
-    x, y = ops.Get(X), ops.Get(Y)
+    x, y = X, Y
     bag = ops.Binary("add", ops.Binary("mul", x, ops.Constant(12)), ops.Constant(92))
     item = ops.Load(ops.Constant(0), 92 + 2 * 12 + 4, "i32", "bag")
     deep = ops.Within((ops.Charge(y),), ops.LoadLong(y, 8))
@@ -209,7 +209,7 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
             "each",
             ops.Compare("lt", ops.Binary("add", y, ONE), x),
             (
-                ops.Store(scaled(y, 2), 76, ops.ToWord(ops.Get(WIDE)), "shares"),
+                ops.Store(scaled(y, 2), 76, ops.ToWord(WIDE), "shares"),
                 ops.If(
                     ops.Not(ops.Load(ops.Constant(88), 0, "i32", "cash")),
                     (ops.Break("each"),),
@@ -221,7 +221,7 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
             ),
             (ops.Set(Y, ops.ToIndex(ops.Binary("mul", ops.ToNumber(y), ops.Constant(2, "i64")))),),
         ),
-        ops.Block("out", (ops.Do(ops.Call("pair", (x, ops.Get(WIDE))), True), ops.Break("out"))),
+        ops.Block("out", (ops.Do(ops.Call("pair", (x, WIDE)), True), ops.Break("out"))),
         ops.SetGlobal("top", ops.Data(400, "rows")),
         ops.Charge(y),
         ops.If(x, (ops.Fail("no way"),)),

@@ -112,7 +112,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
     """)
     assert it.text("memoise", "f.wealth_0") == shown("""
         (func $f.wealth_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const end+184)))
+          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+184)))
           (return
             (if
               (result i64)
@@ -218,7 +218,7 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
     )
     assert it.text("memoise", "f.free_0") == shown("""
         (func $f.free_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const end+256)))
+          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+256)))
           (return
             (if
               (result i64)

@@ -59,7 +59,7 @@ class Builtins:
         (of,) = node.arguments
         if isinstance(of, core.Select):
             return self.x.loops.length(self.x.loops.source(of))
-        return ops.ToNumber(ops.Load(self.x.value(of)), span=self.b.span)
+        return ops.ToNumber(ops.Load(self.x.value(of)))
 
     def _number(self, node: core.Builtin) -> ops.Value:
         return self.x.value(node.arguments[0])
@@ -86,11 +86,11 @@ class Builtins:
         """Return the first or last item, or none."""
         b, x, last = self.b, self.x, node.name == "last"
         items = b.kept(x.value(node.arguments[0]))
-        length = b.kept(ops.Load(items, span=b.span))
+        length = b.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
-        place = ops.Binary("add", items, b.times(length, WORD)) if last else items
-        item = ops.Load(place, 0 if last else WORD, rep, span=b.span)
-        return ops.Select(ops.Compare("eq", length, ZERO), b.none(node.type), item, span=b.span)
+        place = items + length * WORD if last else items
+        item = ops.Load(place, 0 if last else WORD, rep)
+        return ops.Select(length.equals(0), b.none(node.type), item)
 
     def _position(self, node: core.Builtin) -> ops.Value:
         b, x = self.b, self.x
@@ -121,13 +121,13 @@ class Builtins:
         with b.block() as inner:
 
             def compare(member: ops.Var) -> None:
-                test = x.same(item_value, ops.Get(member), item.type, of)
-                b.add(ops.If(test, (ops.Set(position, ops.Get(place)), ops.Break(label)), span=b.span))
-                b.set(place, b.plus(ops.Get(place), 1))
+                test = x.same(item_value, member, item.type, of)
+                b.add(ops.If(test, (ops.Set(position, place), ops.Break(label))))
+                b.set(place, place + 1)
 
             x.loops.source(items).each(compare)
-        b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(position)
+        b.add(ops.Block(label, tuple(inner)))
+        return position
 
     def _extreme(self, node: core.Builtin) -> ops.Value:
         """Return the smallest or largest of some numbers."""
@@ -135,7 +135,7 @@ class Builtins:
         best = b.kept(self.x.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = b.kept(self.x.value(argument))
-            best = b.kept(ops.Select(ops.Compare(operator, number, best), number, best, span=b.span))
+            best = b.kept(ops.Select(ops.Compare(operator, number, best), number, best))
         return best
 
     def _extreme_of_list(self, node: core.Builtin) -> ops.Value:
@@ -152,14 +152,14 @@ class Builtins:
     def _track(self, node: core.Expression) -> ops.Value:
         """Return the constants of a track: see
         :attr:`~interpreter.compiler.build.module_builder.ModuleBuilder.tracks`."""
-        table = ops.Load(self.b.times(self.x.value(node), WORD), self.x.module.tracks, span=self.b.span)
+        table = ops.Load(self.x.value(node) * WORD, self.x.module.tracks)
         return self.b.kept(table, "track")
 
     def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
         """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.x.holder(track)
         name = group.name if group is not None else self.x.groups_of(track.type)
-        return self.b.kept(ops.Cell(self.b.plus(address, offset), name), "held"), name
+        return self.b.kept(ops.Cell(address + offset, name), "held"), name
 
     def _price(self, node: core.Builtin) -> ops.Value:
         track, tokens = node.arguments
@@ -174,7 +174,7 @@ class Builtins:
     def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.b.kept(self.x.value(node.arguments[1]))
-        count = ops.Load(ops.Binary("add", held, self.b.times(kind, WORD)), 0, "i64", group)
+        count = ops.Load(held + kind * WORD, 0, "i64", group)
         return self.b.call("track_vacancy", data, kind, count)
 
     def _prices(self, node: core.Builtin) -> ops.Value:
@@ -188,13 +188,13 @@ class Builtins:
         return graph
 
     def _neighbours(self, node: core.Builtin) -> ops.Value:
-        b, graph = self.b, self._graph()
+        graph = self._graph()
         lists = [
             self.memory.words([len(adjacent), *adjacent])
             for adjacent in (graph.neighbours(number) for number in range(graph.node_count))
         ]
         table = self.memory.words(lists)
-        return ops.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
+        return ops.Load(self.x.value(node.arguments[0]) * WORD, table)
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
@@ -218,12 +218,8 @@ class Builtins:
         result = b.var("i64", "fits")
         b.set(result, b.call(f"{node.name}_within", bag, row, *further, width))
         slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *further, width))
-        b.add(
-            ops.If(
-                ops.Compare("lt", ops.Get(result), ops.Constant(0, "i64")), (*slow, ops.Set(result, value)), span=b.span
-            )
-        )
-        return ops.Get(result)
+        b.add(ops.If(result < 0, (*slow, ops.Set(result, value))))
+        return result
 
     def _way(self, node: core.Builtin) -> ops.Value:
         b, x, constants, graph = self.b, self.x, self.x.module.constants, self._graph()
@@ -231,7 +227,7 @@ class Builtins:
 
         def lengths(x_: Expressions) -> ops.Value:
             if dealt:
-                return ops.Call(x.module.values.dealt(), (x_.value(dealt[0]),), span=b.span)
+                return ops.Call(x.module.values.dealt(), (x_.value(dealt[0]),))
             return ops.Data(self.memory.words(list(constants.lengths)), "lengths")
 
         def nearest(x_: Expressions) -> ops.Value:
@@ -243,7 +239,7 @@ class Builtins:
                 row = x.module.rows.row(x, "distances", inputs, graph.node_count, nearest)
                 if row is not None:
                     to = b.kept(x.value(goal))
-                    return ops.Load(ops.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
+                    return ops.Load(row + to * WORD, WORD, "i64")
         return b.call(node.name, *map(x.value, (starts, goal, within)), lengths(x))
 
 

@@ -88,14 +88,14 @@ class Decisions:
             size = self.stride(index) * WORD
 
             def put(number: int, option: core.Option, values: list[ops.Var]) -> None:
-                limit = b.plus(ops.Global("options_limit"), -size)
-                b.fail_if(ops.Compare("gt", ops.Get(end), limit), "too many options")
-                self.put(b, ops.Get(end), number, option, values)
-                b.set(end, b.plus(ops.Get(end), size))
+                limit = ops.Global("options_limit") - size
+                b.fail_if(end > limit, "too many options")
+                self.put(b, end, number, option, values)
+                b.set(end, end + size)
 
             for number, option in enumerate(ask.options):
                 self.each(b, x, option, partial(put, number, option))
-            b.add(ops.SetGlobal("options_end", ops.Get(end)))
+            b.add(ops.SetGlobal("options_end", end))
 
         return self._declare("options", index, build, result=None)
 
@@ -109,7 +109,7 @@ class Decisions:
         """Write an option."""
         b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
-            b.store(at, offset, ops.Get(value), type_)
+            b.store(at, offset, value, type_)
 
     def open(self, index: int) -> str:
         """Return the name of a function: is there an option?"""
@@ -131,8 +131,8 @@ class Decisions:
             b.set(count, ZERO)
 
             def count_one(values: list[ops.Var]) -> None:
-                b.set(count, b.plus(ops.Get(count), 1))
-                b.add(ops.If(ops.Compare("eq", ops.Get(count), ops.Constant(number)), (ops.Return(ONE),), span=b.span))
+                b.set(count, count + 1)
+                b.add(ops.If(count.equals(number), (ops.Return(ONE),)))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
                 self.each(b, x, option, count_one, stops=True)
@@ -167,11 +167,11 @@ class Decisions:
             _, ask = self._begin(b, index)
             end = self.asks[index][1]
             assert isinstance(end, lower.Asks)
-            number = b.kept(ops.Load(ops.Get(OPTION)), "number")
+            number = b.kept(ops.Load(OPTION), "number")
             for place, option in enumerate(ask.options):
-                with b.when(ops.Compare("eq", number, ops.Constant(place))):
+                with b.when(number.equals(place)):
                     for choice, (offset, type_) in self.placed(option):
-                        value = b.load(ops.Get(OPTION), offset, type_)
+                        value = b.load(OPTION, offset, type_)
                         if isinstance(b.locals.get(choice.variable), Slot):
                             b.write_local(choice.variable, value, type_)
                     b.add(ops.Return(ops.Constant(end.bodies[place])))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
-from interpreter.compiler.build.memory import FRAME_HEAD, STATE, CellGroup
+from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.phases import KEPT_HEAD, KEPT_START
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -62,20 +62,20 @@ class Standalone(Sights):
 
     def _live(self, name: str, type_: Type) -> ops.Function:
         shapes = self.shapes
-        at, into = ops.Get(AT), ops.Get(INTO)
+        at, into = AT, INTO
 
         def items(b: FunctionBuilder) -> None:
             item = shapes.item(type_)
             size = shapes.words(item) * WORD
             length = b.kept(ops.Load(at))
-            b.add(ops.If(ops.Compare("lt", length, ZERO), (ops.Store(into, 0, length), ops.Return())))
+            b.add(ops.If(length < 0, (ops.Store(into, 0, length), ops.Return())))
             if shapes.is_scalar(item):
-                b.add(ops.CopyWords(into, at, b.plus(length, 1)))
+                b.add(ops.CopyWords(into, at, length + 1))
                 return
             b.add(ops.Store(into, 0, length))
             with b.counted(length) as number:
-                place = b.kept(b.plus(b.times(number, size), WORD))
-                self._copy(b, b.kept(ops.Binary("add", at, place)), b.kept(ops.Binary("add", into, place)), item)
+                place = b.kept(number * size + WORD)
+                self._copy(b, b.kept(at + place), b.kept(into + place), item)
 
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
@@ -85,16 +85,16 @@ class Standalone(Sights):
                 b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(),)))
                 b.add(ops.Store(into, 0, ONE))
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
-                self._copy(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, offset)), field)
+                self._copy(b, b.kept(at + offset), b.kept(into + offset), field)
 
         return self.module.made(name, (AT, INTO), None, build, f"copies the live words: {type_}")
 
-    def _cell(self, b: FunctionBuilder, group: CellGroup, number: ops.Value) -> None:
-        place = b.times(number, group.stride)
-        at = b.kept(b.plus(place, group.address))
-        self._copy(b, at, b.kept(b.plus(place, group.address - STATE + self.buffer)), group.type)
+    def _cell(self, b: FunctionBuilder, group: ops.CellGroup, number: ops.Value) -> None:
+        place = number * group.stride
+        at = b.kept(place + group.address)
+        self._copy(b, at, b.kept(place + (group.address - STATE + self.buffer)), group.type)
 
-    def _whole(self, b: FunctionBuilder, group: CellGroup) -> None:
+    def _whole(self, b: FunctionBuilder, group: ops.CellGroup) -> None:
         """Copy all cells of a group."""
         shapes, type_ = self.shapes, group.type
         always_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
@@ -120,13 +120,13 @@ class Standalone(Sights):
                     self._whole(b, group)
             end = b.var("i32", "end")
             b.set(end, ops.Constant(self.memory.frames - STATE + self.buffer))
-            over = ops.Compare("lt", ops.Load(ops.Constant(ASKED)), ZERO)
+            over = ops.Load(ops.Constant(ASKED)) < 0
             frame = b.var("i32", "frame")
             b.set(frame, ops.Select(over, ZERO, ops.Load(ops.Constant(STATE))))
-            with b.repeated("frames", ops.Get(frame), ops.Set(frame, ops.Load(ops.Get(frame), 2 * WORD))):
+            with b.repeated("frames", frame, ops.Set(frame, ops.Load(frame, 2 * WORD))):
                 self._frame(b, frame, end)
-            size = ops.Binary("sub", ops.Get(end), ops.Constant(self.buffer))
-            b.add(ops.Return(ops.Binary("shr", size, ops.Constant(2))))
+            size = end - self.buffer
+            b.add(ops.Return(size >> 2))
 
         return self.module.made("copied", (), "i32", build, "copies the live words of the state")
 
@@ -134,39 +134,39 @@ class Standalone(Sights):
         """Copy a frame: the stretch to resume, the local for a result, the locals."""
         program, frames = self.module.program, self.module.frames
         for place in range(2):
-            b.add(ops.Store(ops.Get(end), place * WORD, ops.Load(ops.Get(frame), place * WORD)))
-        b.set(end, b.plus(ops.Get(end), FRAME_HEAD * WORD))
+            b.add(ops.Store(end, place * WORD, ops.Load(frame, place * WORD)))
+        b.set(end, end + FRAME_HEAD * WORD)
         procedures = sorted({stretch.procedure for stretch in program.stretches})
         owners = [procedures.index(stretch.procedure) for stretch in program.stretches]
         table = self.memory.words(owners)
-        where = b.kept(ops.Load(ops.Get(frame)), "where")
-        special = ops.Compare("ge", where, ops.Constant(len(owners)))
-        procedure = b.kept(ops.Select(special, ops.Constant(-1), ops.Load(b.times(where, WORD), table)), "procedure")
+        where = b.kept(ops.Load(frame), "where")
+        special = where >= len(owners)
+        procedure = b.kept(ops.Select(special, ops.Constant(-1), ops.Load(where * WORD, table)), "procedure")
         for number, name in enumerate(procedures):
             try:
                 slots = [slot for slot in frames.shape(name).slots if slot is not None]
             except Unsupported:
                 continue
-            with b.when(ops.Compare("eq", procedure, ops.Constant(number))):
+            with b.when(procedure.equals(number)):
                 for slot in slots:
                     offset = slot.offset - FRAME_HEAD * WORD
-                    source = b.kept(b.plus(ops.Get(frame), slot.offset))
-                    self._copy(b, source, b.kept(b.plus(ops.Get(end), offset)), slot.type)
-                b.set(end, b.plus(ops.Get(end), frames.shape(name).size - FRAME_HEAD * WORD))
+                    source = b.kept(frame + slot.offset)
+                    self._copy(b, source, b.kept(end + offset), slot.type)
+                b.set(end, end + (frames.shape(name).size - FRAME_HEAD * WORD))
 
-    def _blocks(self, b: FunctionBuilder, group: CellGroup) -> None:
+    def _blocks(self, b: FunctionBuilder, group: ops.CellGroup) -> None:
         """Copy the delayed blocks."""
         phases = self.module.phases
         shift = self.buffer - STATE
         b.add(ops.CopyWords(ops.Constant(group.address + shift), ops.Constant(group.address), ops.Constant(KEPT_START)))
         with phases.blocks(b) as (at, _):
-            b.add(ops.CopyWords(b.plus(at, shift), at, ops.Constant(KEPT_HEAD)))
+            b.add(ops.CopyWords(at + shift, at, ops.Constant(KEPT_HEAD)))
             which = b.kept(ops.Load(at, 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
-                with b.when(ops.Compare("eq", which, ops.Constant(number))):
+                with b.when(which.equals(number)):
                     for offset, type_ in phases.captured(procedure):
-                        source = b.kept(b.plus(at, offset))
-                        self._copy(b, source, b.kept(b.plus(source, shift)), type_)
+                        source = b.kept(at + offset)
+                        self._copy(b, source, b.kept(source + shift), type_)
 
     # --- views
 
@@ -174,15 +174,15 @@ class Standalone(Sights):
         """Build the function that copies the cells that a seat may see to the zeroed buffer, and fills the mask."""
 
         def build(b: FunctionBuilder) -> None:
-            seat = ops.Get(WHO)
-            outside = ops.Select(ops.Compare("lt", seat, ZERO), ONE, ops.Compare("gt", seat, ops.Constant(self.seats)))
+            seat = WHO
+            outside = ops.either(seat < 0, seat > self.seats)
             b.fail_if(outside, "no such seat")
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
 
         return self.module.made("seen", (WHO,), None, build, "copies the cells that a seat may see")
 
-    def _seen_of(self, b: FunctionBuilder, name: str, group: CellGroup) -> None:
+    def _seen_of(self, b: FunctionBuilder, name: str, group: ops.CellGroup) -> None:
         declared = self.model.groups.get(name)
         cells = range(group.base, group.base + group.count)
         if name in OPEN:
@@ -202,28 +202,28 @@ class Standalone(Sights):
             seen = b.var("i32", "seen")
             b.set(seen, ONE)
             if lies_with_card:
-                b.set(seen, ops.Call(self._sees_card(), (number, ops.Get(WHO))))
+                b.set(seen, ops.Call(self._sees_card(), (number, WHO)))
             if names_cards:
-                at = b.kept(b.plus(b.times(number, group.stride), group.address))
+                at = b.kept(number * group.stride + group.address)
                 hidden = self._hides(b, at, group.type)
                 b.add(ops.If(hidden, (ops.Set(seen, ZERO),)))
             with b.block() as shown:
                 self._cell(b, group, number)
             with b.block() as blank:
                 self._blank(b, group, number, counted=False)
-            statement: ops.Statement = ops.If(ops.Get(seen), tuple(shown), tuple(blank))
+            statement: ops.Statement = ops.If(seen, tuple(shown), tuple(blank))
             if some_hidden:
                 with b.block() as covered:
                     self._blank(b, group, number, counted=isinstance(type_, LISTED))
-                statement = ops.If(self._may_see(b, b.plus(number, group.base)), (statement,), tuple(covered))
+                statement = ops.If(self._may_see(b, number + group.base), (statement,), tuple(covered))
             b.add(statement)
 
-    def _blank(self, b: FunctionBuilder, group: CellGroup, number: ops.Value, *, counted: bool) -> None:
+    def _blank(self, b: FunctionBuilder, group: ops.CellGroup, number: ops.Value, *, counted: bool) -> None:
         """Write a hidden cell: only the number of items, or the absence of a value, is visible."""
         type_ = group.type
-        place = b.kept(b.times(number, group.stride))
+        place = b.kept(number * group.stride)
         first = ops.Load(place, group.address)
-        mask = b.plus(b.times(number, WORD), self.mask + group.base * WORD)
+        mask = number * WORD + (self.mask + group.base * WORD)
         known = ops.Store(place, group.address - STATE + self.buffer, first)
         if counted:
             b.add(known)
@@ -234,9 +234,9 @@ class Standalone(Sights):
             b.add(hidden)
             return
         none = ops.Constant(-1) if self.shapes.is_listed(type_) else ops.Constant(self.shapes.none(type_))
-        b.add(ops.If(ops.Compare("eq", first, none), (known,), (hidden,)))
+        b.add(ops.If(first.equals(none), (known,), (hidden,)))
 
-    def _masked(self, b: FunctionBuilder, group: CellGroup) -> None:
+    def _masked(self, b: FunctionBuilder, group: ops.CellGroup) -> None:
         """Hide a group from all seats."""
         for cell in range(group.base, group.base + group.count):
             b.add(ops.Store(ZERO, self.mask + cell * WORD, ops.Constant(HIDDEN)))

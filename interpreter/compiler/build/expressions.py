@@ -8,7 +8,6 @@ from typing import assert_never
 from interpreter.compiler.build.builtin_calls import Builtins
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.loops import Loops
-from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language import core
@@ -78,17 +77,10 @@ class Expressions:
         then_body, then_value = self.lazily(then)
         otherwise_body, otherwise_value = self.lazily(otherwise)
         if not then_body and not otherwise_body:
-            return ops.Select(test, then_value, otherwise_value, span=b.span)
+            return ops.Select(test, then_value, otherwise_value)
         var = b.var(then_value.rep)
-        b.add(
-            ops.If(
-                test,
-                (*then_body, ops.Set(var, then_value)),
-                (*otherwise_body, ops.Set(var, otherwise_value)),
-                span=b.span,
-            )
-        )
-        return ops.Get(var)
+        b.add(ops.If(test, (*then_body, ops.Set(var, then_value)), (*otherwise_body, ops.Set(var, otherwise_value))))
+        return var
 
     def _value(self, node: core.Expression, expected: Type) -> ops.Value:
         b, shapes, constants = self.b, self.shapes, self.module.constants
@@ -108,20 +100,20 @@ class Expressions:
                 return self._constant(constants.settings[name], node.type)
             case core.Cell(group, owner):
                 base = self.memory.groups[group].base
-                return b.plus(self.value(owner), base) if owner is not None else ops.Constant(base)
+                return self.value(owner) + base if owner is not None else ops.Constant(base)
             case core.Read(cell):
                 return self.read(cell, node.type)
             case core.Static(attribute, of):
                 return self._static(attribute, of, node.type)
             case core.FieldOf(of, number):
-                return ops.Load(self.value(of), number * WORD, shapes.rep(node.type), span=b.span)
+                return ops.Load(self.value(of), number * WORD, shapes.rep(node.type))
             case core.Element(of, index):
                 return self._element(node, of, index)
             case core.BagItem(of, kind):
                 bag, member = self.value(of), self.value(kind)
                 if isinstance(member, ops.Constant):
-                    return ops.Load(bag, member.value * WORD, "i64", span=b.span)
-                return ops.Load(ops.Binary("add", bag, b.times(member, WORD)), 0, "i64", span=b.span)
+                    return ops.Load(bag, member.value * WORD, "i64")
+                return ops.Load(bag + member * WORD, 0, "i64")
             case core.TableCell():
                 return self._table(node)
             case core.CallRule() | core.CallBase():
@@ -147,12 +139,12 @@ class Expressions:
                     return self.either(first, lambda: self.value(right), lambda: ZERO)
                 return self.either(first, lambda: ONE, lambda: self.value(right))
             case core.Negation(inner):
-                return ops.Not(self.value(inner), span=b.span)
+                return ops.Not(self.value(inner))
             case core.Negate(inner):
                 if isinstance(inner.type, BagType):
                     width = ops.Constant(shapes.width(inner.type))
                     return b.call("bag_negate", self.value(inner), width)
-                return ops.Binary("sub", ops.Constant(0, "i64"), self.value(inner), span=b.span)
+                return -self.value(inner)
             case core.Condition(then, test, otherwise):
                 return self.either(
                     self.value(test), lambda: self.value(then, expected), lambda: self.value(otherwise, expected)
@@ -179,9 +171,8 @@ class Expressions:
 
     # --- cells
 
-    def holder(self, node: core.Expression) -> tuple[ops.Value, int, CellGroup | None]:
+    def holder(self, node: core.Expression) -> tuple[ops.Value, int, ops.CellGroup | None]:
         """Return the address and offset of a holder, and its group if known."""
-        b = self.b
         if isinstance(node, core.Cell):
             group = self.memory.groups[node.group]
             if node.owner is None:
@@ -189,9 +180,9 @@ class Expressions:
             owner = self.value(node.owner)
             if isinstance(owner, ops.Constant):
                 return ZERO, group.address + owner.value * group.stride, group
-            return b.times(owner, group.stride), group.address, group
+            return owner * group.stride, group.address, group
         number = self.value(node)
-        return ops.Load(b.times(number, WORD), self.module.addresses, span=b.span), 0, None
+        return ops.Load(number * WORD, self.module.addresses), 0, None
 
     def read(self, cell: core.Expression, type_: Type) -> ops.Value:
         """Build the value of a cell."""
@@ -211,13 +202,12 @@ class Expressions:
     # --- printed data
 
     def _static(self, attribute: str, of: core.Expression, type_: Type) -> ops.Value:
-        b = self.b
         values = self.module.constants.statics[attribute]
         index = self.value(of)
         if isinstance(index, ops.Constant):
             return self._constant(values[index.value], type_)
         table = self.memory.table(attribute, values, type_)
-        return ops.Load(b.times(index, WORD), table, self.shapes.rep(type_), span=b.span)
+        return ops.Load(index * WORD, table, self.shapes.rep(type_))
 
     def _table(self, node: core.TableCell) -> ops.Value:
         """Build the lookup in a printed table, which is stored as a row of words in mixed-radix order of its keys."""
@@ -240,24 +230,24 @@ class Expressions:
                     b.fail("no such cell")
                 place: ops.Value = ops.Constant(value.value - least)
             else:
-                place = b.kept(b.plus(value, -least))
+                place = b.kept(value - least)
                 if not (value.rep == "i32" and least == 0 and extent == shapes.domain(key.type)):
                     end = ops.Constant(extent, place.rep)
-                    low = ops.Compare("lt", place, ops.Constant(0, place.rep))
-                    b.fail_if(ops.Select(low, ONE, ops.Compare("ge", place, end)), "no such cell")
+                    low = place < 0
+                    b.fail_if(ops.either(low, place >= end), "no such cell")
                 place = ops.ToIndex(place) if place.rep == "i64" else place
-            scaled = b.times(position, extent)
+            scaled = position * extent
             if isinstance(scaled, ops.Constant) and isinstance(place, ops.Constant):
                 position = ops.Constant(scaled.value + place.value)
             elif scaled == ZERO:
                 position = place
             else:
-                position = ops.Binary("add", scaled, place, span=b.span)
+                position = scaled + place
         address, is_full = self._cells(node.table, spans, size)
-        cell: ops.Value = ops.Load(b.times(position, WORD), address, shapes.rep(table.gives), span=b.span)
+        cell: ops.Value = ops.Load(position * WORD, address, shapes.rep(table.gives))
         if not is_full:
             cell = b.kept(cell)
-            b.fail_if(ops.Compare("eq", cell, ops.Constant(HOLE, cell.rep)), "no such cell")
+            b.fail_if(cell.equals(HOLE), "no such cell")
         return cell
 
     def _cells(self, name: str, spans: list[tuple[int, int]], size: int) -> tuple[int, bool]:
@@ -277,12 +267,12 @@ class Expressions:
         parts = [b.word(self.value(node, type_), type_.optional) for node, type_ in zip(nodes, types, strict=True)]
         parts = [b.kept(part) for part in parts]
         pointer = b.var("i32", "made")
-        b.set(pointer, ops.Allocate(ops.Constant(max(1, len(parts) + listed)), span=b.span))
+        b.set(pointer, ops.Allocate(ops.Constant(max(1, len(parts) + listed))))
         if listed:
-            b.add(ops.Store(ops.Get(pointer), 0, ops.Constant(len(parts)), span=b.span))
+            b.add(ops.Store(pointer, 0, ops.Constant(len(parts))))
         for number, part in enumerate(parts, start=listed):
-            b.add(ops.Store(ops.Get(pointer), number * WORD, part, span=b.span))
-        return ops.Get(pointer)
+            b.add(ops.Store(pointer, number * WORD, part))
+        return pointer
 
     def _element(self, node: core.Element, of: core.Expression, index: core.Expression) -> ops.Value:
         b = self.b
@@ -290,11 +280,11 @@ class Expressions:
         at = b.kept(self.value(index))
         length = ops.ToNumber(ops.Load(items))
         b.fail_if(
-            ops.Select(ops.Compare("lt", at, ops.Constant(0, "i64")), ONE, ops.Compare("ge", at, length)),
+            ops.either(at < 0, at >= length),
             "no such item",
         )
-        place = ops.Binary("add", items, b.times(ops.ToIndex(at), WORD))
-        return ops.Load(place, WORD, self.shapes.rep(node.type), span=b.span)
+        place = items + ops.ToIndex(at) * WORD
+        return ops.Load(place, WORD, self.shapes.rep(node.type))
 
     # --- calls
 
@@ -310,7 +300,7 @@ class Expressions:
             self.b.capped(self.value(argument, type_))
             for argument, (_, type_) in zip(node.arguments, layer.parameters, strict=True)
         ]
-        return ops.Call(self.module.function(target), tuple(arguments), self.shapes.rep(layer.result), span=self.b.span)
+        return ops.Call(self.module.function(target), tuple(arguments), self.shapes.rep(layer.result))
 
     # --- operators
 
@@ -321,7 +311,7 @@ class Expressions:
             if isinstance(node.right, core.AmountOf):
                 bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
                 if node.operator == "-":
-                    number = ops.Binary("sub", ops.Constant(0, "i64"), number)
+                    number = -number
                 return b.call("bag_with", bag, number, kind, width)
             word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
             return b.call(word, self.value(node.left), self.value(node.right), width)
@@ -329,7 +319,7 @@ class Expressions:
             return b.call("concat", self.value(node.left), self.value(node.right))
         operator = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}[node.operator]
         left, right = self.value(node.left, INT), self.value(node.right, INT)
-        return ops.Binary(operator, left, right, span=b.span)
+        return ops.Binary(operator, left, right)
 
     def _comparison(self, node: core.Comparison) -> ops.Value:
         b, operator = self.b, COMPARISONS[node.operator]
@@ -347,14 +337,14 @@ class Expressions:
             first, second = self.value(left), self.value(right)
             if first.rep != second.rep:
                 first, second = (side if side.rep == "i64" else ops.ToNumber(side) for side in (first, second))
-            return ops.Compare(operator, first, second, span=b.span)
+            return ops.Compare(operator, first, second)
         if operator not in ("eq", "ne"):
             raise Unsupported(f"the order of {type_}")
         items = (
             right.items if isinstance(right, core.MakeList) else right.value if isinstance(right, core.Const) else None
         )
         if items == () and not left.type.optional:
-            test = ops.Compare("eq", ops.Load(self.value(left)), ZERO, span=b.span)
+            test = ops.Load(self.value(left)).equals(0)
         else:
             test = self.same(b.kept(self.value(left)), b.kept(self.value(right)), type_, right.type)
         return test if operator == "eq" else ops.Not(test)
@@ -363,20 +353,20 @@ class Expressions:
         """Return whether two values in registers are equal."""
         b, shapes = self.b, self.shapes
         if shapes.is_scalar(type_):
-            return ops.Compare("eq", left, right)
+            return left.equals(right)
         if type_.optional or other_type.optional:
             both = self.same(left, right, type_.sure, other_type.sure)
             some = ops.Select(ops.Not(left), ZERO, ops.Select(ops.Not(right), ZERO, both))
-            return ops.Select(ops.Compare("eq", left, right), ONE, some)
+            return ops.either(left.equals(right), some)
         if shapes.is_listed(type_) and shapes.is_scalar(shapes.item(type_)):
             return b.call("equal_lists", left, right)
         if isinstance(type_, BagType) or shapes.is_flat(type_):
             return b.call("equal_words", left, right, ops.Constant(shapes.words(type_.sure)))
-        return ops.Call(self.module.values.equality(type_), (left, right), span=b.span)
+        return ops.Call(self.module.values.equality(type_), (left, right))
 
     def _member(self, node: core.MemberOf) -> ops.Value:
         is_member = self._is_among(node)
-        return ops.Not(is_member, span=self.b.span) if node.negated else is_member
+        return ops.Not(is_member) if node.negated else is_member
 
     def _is_among(self, node: core.MemberOf) -> ops.Value:
         items = node.items
@@ -398,11 +388,11 @@ class Expressions:
         type_ = self.shapes.item(items.type)
         if isinstance(items, core.RangeFrom):
             low, high = b.kept(self.value(items.first)), b.kept(self.value(items.last))
-            return ops.Select(ops.Compare("ge", item, low), ops.Compare("le", item, high), ZERO, span=b.span)
+            return ops.both(item >= low, item <= high)
         if self.shapes.is_scalar(type_):
             row = self._flags(items, type_, item_type)
             if row is not None:
-                return ops.Load(ops.Binary("add", row, b.times(item, WORD)), WORD, span=b.span)
+                return ops.Load(row + item * WORD, WORD)
             if not isinstance(items, core.Loop):
                 return b.call("contains", self.value(items), b.word(item, True))
         found, label = b.var("i32", "any"), b.label("member")
@@ -410,12 +400,12 @@ class Expressions:
         with b.block() as inner:
 
             def check(member: ops.Var) -> None:
-                test = self.same(item, ops.Get(member), item_type, type_)
-                b.add(ops.If(test, (ops.Set(found, ONE), ops.Break(label)), span=b.span))
+                test = self.same(item, member, item_type, type_)
+                b.add(ops.If(test, (ops.Set(found, ONE), ops.Break(label))))
 
             self.loops.source(items, stops=True).each(check)
-        b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(found)
+        b.add(ops.Block(label, tuple(inner)))
+        return found
 
     def _flags(self, items: core.Expression, of: Type, item_type: Type) -> ops.Value | None:
         """Return a row that flags the members of a list, or None.
@@ -447,11 +437,11 @@ class Expressions:
                 test: ops.Value = ZERO
             else:
                 table = self.memory.words([kinds.index(kind) for kind in constants.card_kind])
-                test = ops.Compare("eq", ops.Load(b.times(value, WORD), table), ops.Constant(kinds.index(node.kind)))
+                test = ops.Load(value * WORD, table).equals(kinds.index(node.kind))
         else:
             pieces = constants.pieces
-            part = ops.Binary("mod", value, ops.Constant(len(pieces)))
-            test = ops.Compare("eq", part, ops.Constant(pieces.index(node.kind)))
+            part = value % len(pieces)
+            test = part.equals(pieces.index(node.kind))
         if node.value.type.optional:
             test = ops.Select(b.is_none(value, node.value.type), ZERO, test)
-        return ops.Not(test, span=b.span) if node.negated else test
+        return ops.Not(test) if node.negated else test

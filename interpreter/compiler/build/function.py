@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass
@@ -57,18 +58,21 @@ class FunctionBuilder:
         return f"{name}{self._count}"
 
     def add(self, statement: ops.Statement) -> None:
+        """Add a statement, at the present position in the rule text if it has none."""
+        if statement.span is NOWHERE and self.span is not NOWHERE:
+            statement = replace(statement, span=self.span)
         self.body.append(statement)
 
     def set(self, var: ops.Var, value: ops.Value) -> None:
-        self.add(ops.Set(var, value, span=self.span))
+        self.add(ops.Set(var, value))
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
         """Evaluate a value once, into a variable. Constants and variables are returned unchanged."""
-        if isinstance(value, ops.Constant | ops.Data | ops.Get):
+        if isinstance(value, ops.Constant | ops.Data | ops.Var):
             return value
         var = self.var(value.rep, name)
         self.set(var, value)
-        return ops.Get(var)
+        return var
 
     @contextmanager
     def block(self) -> Iterator[list[ops.Statement]]:
@@ -102,10 +106,8 @@ class FunctionBuilder:
         """Run the statements inside for each number from ``first`` below a count."""
         number = self.var("i32", name)
         self.set(number, first)
-        with self.repeated(
-            "each", ops.Compare("lt", ops.Get(number), count), ops.Set(number, self.plus(ops.Get(number), 1))
-        ):
-            yield ops.Get(number)
+        with self.repeated("each", number < count, ops.Set(number, number + 1)):
+            yield number
 
     @contextmanager
     def scoped(self, locals_: dict[int, ops.Var | Slot]) -> Iterator[None]:
@@ -118,14 +120,14 @@ class FunctionBuilder:
 
     def call(self, helper: str, *arguments: ops.Value) -> ops.Call:
         """Build a call of a helper."""
-        return ops.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
+        return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
 
     def do(self, helper: str, *arguments: ops.Value) -> None:
         """Add a call of a helper for its effects."""
-        self.add(ops.Do(self.call(helper, *arguments), span=self.span))
+        self.add(ops.Do(self.call(helper, *arguments)))
 
     def fail_if(self, test: ops.Value, reason: str = "") -> None:
-        self.add(ops.If(test, (ops.Fail(reason, span=self.span),), span=self.span))
+        self.add(ops.If(test, (ops.Fail(reason),)))
 
     def capped(self, value: ops.Value) -> ops.Value:
         """Return a number, with a trap if it is so large that sums of such numbers, as many as one decision can
@@ -133,14 +135,12 @@ class FunctionBuilder:
         if value.rep != "i64" or fits(value):
             return value
         kept = self.kept(value)
-        low = ops.Compare("lt", kept, ops.Constant(-LARGEST, "i64"))
-        self.fail_if(
-            ops.Select(low, ONE, ops.Compare("gt", kept, ops.Constant(LARGEST, "i64"))), "a number that is too large"
-        )
+        low = kept < -LARGEST
+        self.fail_if(ops.either(low, kept > LARGEST), "a number that is too large")
         return kept
 
     def fail(self, reason: str = "") -> None:
-        self.add(ops.Fail(reason, span=self.span))
+        self.add(ops.Fail(reason))
 
     # --- locals
 
@@ -149,15 +149,15 @@ class FunctionBuilder:
         if local is None:
             raise Unsupported(f"local {index}, which nothing has set")
         if isinstance(local, ops.Var):
-            return ops.Get(local)
+            return local
         assert self.frame is not None
-        return self.load(ops.Get(self.frame), local.offset, local.type if not self.shapes.is_scalar(type_) else type_)
+        return self.load(self.frame, local.offset, local.type if not self.shapes.is_scalar(type_) else type_)
 
     def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
         local = self.locals.get(index)
         if isinstance(local, Slot):
             assert self.frame is not None
-            self.store(ops.Get(self.frame), local.offset, value, local.type)
+            self.store(self.frame, local.offset, value, local.type)
             return
         rep = self.shapes.rep(type_)
         if local is None or local.rep != rep:
@@ -170,28 +170,28 @@ class FunctionBuilder:
         """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            return ops.Load(address, offset, shapes.rep(type_), group, span=self.span)
-        at = self.plus(address, offset)
+            return ops.Load(address, offset, shapes.rep(type_), group)
+        at = address + offset
         if group:
-            at = ops.Cell(at, group, span=self.span)
+            at = ops.Cell(at, group)
         if not shapes.is_flat(type_):
-            return ops.Call(self.module.values.unpack(type_), (at,), span=self.span)
+            return ops.Call(self.module.values.unpack(type_), (at,))
         if not type_.optional:
             return at
         at = self.kept(at)
         if shapes.is_listed(type_):
-            return ops.Select(ops.Compare("lt", ops.Load(at, 0, "i32", group), ZERO), ZERO, at)
-        return ops.Select(ops.Load(at, 0, "i32", group), self.plus(at, WORD), ZERO)
+            return ops.Select(ops.Load(at, 0, "i32", group) < 0, ZERO, at)
+        return ops.both(ops.Load(at, 0, "i32", group), at + WORD)
 
     def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
         """Write the kept form of a value to an address."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            self.add(ops.Store(address, offset, self.word(value, type_.optional), group, span=self.span))
+            self.add(ops.Store(address, offset, self.word(value, type_.optional), group))
             return
-        at, value = self.kept(self.plus(address, offset)), self.kept(value)
+        at, value = self.kept(address + offset), self.kept(value)
         if not shapes.is_flat(type_):
-            self.add(ops.Do(ops.Call(self.module.values.pack(type_), (at, value)), span=self.span))
+            self.add(ops.Do(ops.Call(self.module.values.pack(type_), (at, value))))
             return
         if not type_.optional:
             self._store_flat(at, value, type_, group)
@@ -200,47 +200,28 @@ class FunctionBuilder:
             if shapes.is_listed(type_):
                 self._store_flat(at, value, type_, group)
             else:
-                self.add(ops.Store(at, 0, ONE, group, span=self.span))
-                self._store_flat(self.plus(at, WORD), value, type_.sure, group)
-        none = ops.Store(at, 0, ops.Constant(-1) if shapes.is_listed(type_) else ZERO, group, span=self.span)
-        self.add(ops.If(value, tuple(some), (none,), span=self.span))
+                self.add(ops.Store(at, 0, ONE, group))
+                self._store_flat(at + WORD, value, type_.sure, group)
+        none = ops.Store(at, 0, ops.Constant(-1) if shapes.is_listed(type_) else ZERO, group)
+        self.add(ops.If(value, tuple(some), (none,)))
 
     def _store_flat(self, at: ops.Value, value: ops.Value, type_: Type, group: str) -> None:
         shapes = self.shapes
         if not shapes.is_listed(type_):
-            self.add(ops.CopyWords(at, value, ops.Constant(shapes.words(type_.sure)), group, span=self.span))
+            self.add(ops.CopyWords(at, value, ops.Constant(shapes.words(type_.sure)), group))
             return
         length = self.kept(ops.Load(value))
-        self.fail_if(ops.Compare("gt", length, ops.Constant(shapes.capacity(type_))), "a list longer than its room")
-        self.add(ops.CopyWords(at, value, self.plus(length, 1), group, span=self.span))
+        self.fail_if(length > shapes.capacity(type_), "a list longer than its room")
+        self.add(ops.CopyWords(at, value, length + 1, group))
 
     # --- small values
 
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
         """Convert a register to a word of memory."""
-        return ops.ToWord(value, optional, span=self.span) if value.rep == "i64" else value
-
-    def plus(self, value: ops.Value, number: int) -> ops.Value:
-        if isinstance(value, ops.Constant | ops.Data) and not (isinstance(value, ops.Data) and number):
-            return ops.Constant(value.value + number, value.rep) if isinstance(value, ops.Constant) else value
-        if number == 0:
-            return value
-        if isinstance(value, ops.Data):
-            return ops.Data(value.address + number, value.of)
-        return ops.Binary("add", value, ops.Constant(number, value.rep), span=self.span)
-
-    def times(self, value: ops.Value, number: int) -> ops.Value:
-        """Multiply an index by a constant."""
-        if isinstance(value, ops.Constant):
-            return ops.Constant(value.value * number)
-        if number == 1:
-            return value
-        if number & (number - 1) == 0:
-            return ops.Binary("shl", value, ops.Constant(number.bit_length() - 1), span=self.span)
-        return ops.Binary("mul", value, ops.Constant(number), span=self.span)
+        return ops.ToWord(value, optional) if value.rep == "i64" else value
 
     def is_none(self, value: ops.Value, type_: Type) -> ops.Value:
-        return ops.Compare("eq", value, ops.Constant(self.shapes.none(type_), value.rep), span=self.span)
+        return value.equals(self.shapes.none(type_))
 
     def none(self, type_: Type) -> ops.Value:
         return ops.Constant(self.shapes.none(type_), self.shapes.rep(type_))

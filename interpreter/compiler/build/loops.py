@@ -72,20 +72,20 @@ class Loops:
         """Return the items of a list in memory."""
         b = self.b
         pointer = b.kept(pointer, "list")
-        length = b.kept(ops.Load(pointer, span=b.span), "n")
+        length = b.kept(ops.Load(pointer), "n")
 
         def each(body: Each) -> None:
             if isinstance(item, NeverType):  # the list is empty
                 return
             at, end = b.var("i32", "at"), b.var("i32", "end")
-            b.add(ops.Charge(b.plus(length, 1), span=b.span))
+            b.add(ops.Charge(length + 1))
             b.set(at, pointer)
-            b.set(end, ops.Binary("add", pointer, b.times(length, WORD)))
+            b.set(end, pointer + length * WORD)
             self._while(
-                ops.Compare("ne", ops.Get(at), ops.Get(end)),
+                at.differs(end),
                 at,
                 WORD,
-                lambda: self._item(ops.Load(ops.Get(at), WORD, self.shapes.rep(item)), body),
+                lambda: self._item(ops.Load(at, WORD, self.shapes.rep(item)), body),
             )
 
         return Source(item, length, each)
@@ -96,33 +96,33 @@ class Loops:
         body(var)
 
     def _while(self, test: ops.Value, counter: ops.Var, step: int, body: Callable[[], None]) -> None:
-        with self.b.repeated("each", test, ops.Set(counter, self.b.plus(ops.Get(counter), step))):
+        with self.b.repeated("each", test, ops.Set(counter, counter + step)):
             body()
 
     def _range(self, low: ops.Value, high: ops.Value) -> Source:
         b = self.b
-        size = ops.Binary("add", ops.Binary("sub", high, low), ops.Constant(1, "i64"))
-        count = b.kept(ops.Select(ops.Compare("lt", high, low), ops.Constant(0, "i64"), size), "n")
-        b.fail_if(ops.Compare("gt", count, ops.Constant(MAXIMUM_ITEMS, "i64")), "a range of too many numbers")
+        size = high - low + 1
+        count = b.kept(ops.Select(high < low, ops.Constant(0, "i64"), size), "n")
+        b.fail_if(count > MAXIMUM_ITEMS, "a range of too many numbers")
         bound = b.kept(ops.ToIndex(count))
 
         def each(body: Each) -> None:
             at = b.var("i64", "at")
-            b.add(ops.Charge(b.plus(bound, 1), span=b.span))
+            b.add(ops.Charge(bound + 1))
             b.set(at, low)
-            self._while(ops.Compare("le", ops.Get(at), high), at, 1, lambda: self._item(ops.Get(at), body))
+            self._while(at <= high, at, 1, lambda: self._item(at, body))
 
         return Source(INT, bound, each)
 
     def _indexes(self, item: Type, first: ops.Value, end: ops.Value) -> Source:
         b = self.b
-        bound = ops.Binary("sub", end, first) if first != ZERO else end
+        bound = end - first if first != ZERO else end
 
         def each(body: Each) -> None:
             at = b.var("i32", "at")
-            b.add(ops.Charge(b.plus(bound, 1), span=b.span))
+            b.add(ops.Charge(bound + 1))
             b.set(at, first)
-            self._while(ops.Compare("lt", ops.Get(at), end), at, 1, lambda: self._item(ops.Get(at), body))
+            self._while(at < end, at, 1, lambda: self._item(at, body))
 
         return Source(item, bound, each)
 
@@ -132,17 +132,11 @@ class Loops:
 
         def each(body: Each) -> None:
             step = b.var("i32", "step")
-            b.add(ops.Charge(ops.Constant(seats), span=b.span))
+            b.add(ops.Charge(ops.Constant(seats)))
             b.set(step, ONE)
-            target = ops.Binary("add", origin, ops.Get(step))
-            next_seat = ops.Select(
-                ops.Compare("ge", target, ops.Constant(seats)),
-                ops.Binary("sub", target, ops.Constant(seats)),
-                target,
-            )
-            self._while(
-                ops.Compare("lt", ops.Get(step), ops.Constant(seats)), step, 1, lambda: self._item(next_seat, body)
-            )
+            target = origin + step
+            next_seat = ops.Select(target >= seats, target - seats, target)
+            self._while(step < seats, step, 1, lambda: self._item(next_seat, body))
 
         return Source(SEAT, ops.Constant(seats - 1), each)
 
@@ -151,7 +145,7 @@ class Loops:
         card = CardType()
 
         def each(body: Each) -> None:
-            piles.each(lambda pile: self.listed(ops.Get(pile), card).each(body))
+            piles.each(lambda pile: self.listed(pile, card).each(body))
 
         return Source(card, ops.Constant(len(b.module.constants.model.cards)), each)
 
@@ -248,23 +242,23 @@ class Loops:
         b = self.b
         bound = b.kept(source.bound)
         pointer, end = b.var("i32", "made"), b.var("i32", "end")
-        b.set(pointer, ops.Allocate(b.plus(bound, 1), span=b.span))
-        b.set(end, ops.Get(pointer))
+        b.set(pointer, ops.Allocate(bound + 1))
+        b.set(end, pointer)
 
         def put(item: ops.Var) -> None:
-            b.set(end, b.plus(ops.Get(end), WORD))
-            b.add(ops.Store(ops.Get(end), 0, b.word(ops.Get(item), source.item.optional), span=b.span))
+            b.set(end, end + WORD)
+            b.add(ops.Store(end, 0, b.word(item, source.item.optional)))
 
         source.each(put)
-        length = ops.Binary("shr", ops.Binary("sub", ops.Get(end), ops.Get(pointer)), ops.Constant(2))
-        b.add(ops.Store(ops.Get(pointer), 0, length, span=b.span))
-        return ops.Get(pointer)
+        length = (end - pointer) >> 2
+        b.add(ops.Store(pointer, 0, length))
+        return pointer
 
     def total(self, source: Source) -> ops.Value:
         b, total = self.b, self.b.var("i64", "sum")
         b.set(total, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(total, ops.Binary("add", ops.Get(total), ops.Get(item))))
-        return ops.Get(total)
+        source.each(lambda item: b.set(total, total + item))
+        return total
 
     def extreme(self, source: Source, operator: str) -> ops.Value:
         """Return the smallest (``lt``) or largest (``gt``) number, or none if there are no items."""
@@ -273,24 +267,24 @@ class Loops:
         b.set(best, none)
 
         def compare(item: ops.Var) -> None:
-            better = ops.Compare(operator, ops.Get(item), ops.Get(best))
-            first = ops.Compare("eq", ops.Get(best), none)
-            b.add(ops.If(ops.Select(first, ONE, better), (ops.Set(best, ops.Get(item)),), span=b.span))
+            better = ops.Compare(operator, item, best)
+            first = best.equals(none)
+            b.add(ops.If(ops.either(first, better), (ops.Set(best, item),)))
 
         source.each(compare)
-        return ops.Get(best)
+        return best
 
     def length(self, source: Source) -> ops.Value:
         b, count = self.b, self.b.var("i64", "count")
         b.set(count, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(count, b.plus(ops.Get(count), 1)))
-        return ops.Get(count)
+        source.each(lambda item: b.set(count, count + 1))
+        return count
 
     def _counted(self, node: core.Fold) -> ops.Value:
         b, count = self.b, self.b.var("i64", "count")
         b.set(count, ops.Constant(0, "i64"))
-        self.each(node, lambda item: b.set(count, b.plus(ops.Get(count), 1)))
-        return ops.Get(count)
+        self.each(node, lambda item: b.set(count, count + 1))
+        return count
 
     def _any(self, node: core.Fold, *, expected: bool) -> ops.Value:
         b, result, label = self.b, self.b.var("i32", "any"), self.b.label("any")
@@ -302,11 +296,11 @@ class Loops:
                 b.locals[node.variable] = item
                 test = self.x.value(node.test) if node.test is not None else ONE
                 stop = (ops.Set(result, ops.Constant(int(expected))), ops.Break(label))
-                b.add(ops.If(test if expected else ops.Not(test), stop, span=b.span))
+                b.add(ops.If(test if expected else ops.Not(test), stop))
 
             source.each(check)
-        b.add(ops.Block(label, tuple(inner), span=b.span))
-        return ops.Get(result)
+        b.add(ops.Block(label, tuple(inner)))
+        return result
 
     def _found(self, node: core.Search) -> ops.Value:
         b, label = self.b, self.b.label("first")
@@ -316,24 +310,24 @@ class Loops:
         with b.block() as inner:
 
             def take(item: ops.Var) -> None:
-                b.set(result, ops.Get(item))
+                b.set(result, item)
                 if first:
-                    b.add(ops.Break(label, span=b.span))
+                    b.add(ops.Break(label))
 
             self.each(node, take, stops=first)
-        b.add(ops.Block(label, tuple(inner), span=b.span))
+        b.add(ops.Block(label, tuple(inner)))
         return self._must(node, result)
 
     def _must(self, node: core.Search | core.Order, item: ops.Var) -> ops.Value:
         if not node.or_none:
-            self.b.fail_if(self.b.is_none(ops.Get(item), node.type), f"`{node.operation}` finds nothing here")
-        return ops.Get(item)
+            self.b.fail_if(self.b.is_none(item, node.type), f"`{node.operation}` finds nothing here")
+        return item
 
     def _keys(self, node: core.Order, item: ops.Var) -> list[ops.Value]:
         if not node.keys:
             if not self.shapes.is_scalar(self.item_of(node.items.type)):
                 raise Unsupported("items that are ordered by themselves")
-            return [ops.Get(item)]
+            return [item]
         keys = []
         for key in node.keys:
             if not self.shapes.is_scalar(key.type):
@@ -355,11 +349,9 @@ class Loops:
             keys = [b.kept(key, "key") for key in self._keys(node, item)]
             if not best:
                 best.extend(b.var(key.rep, "kept") for key in keys)
-            b.set(better, ops.Select(ops.Get(some), precedes(keys, best, operator), ONE))
+            b.set(better, ops.Select(some, precedes(keys, best, operator), ONE))
             updates = [ops.Set(best_key, key) for key, best_key in zip(keys, best, strict=True)]
-            b.add(
-                ops.If(ops.Get(better), (ops.Set(some, ONE), ops.Set(best_item, ops.Get(item)), *updates), span=b.span)
-            )
+            b.add(ops.If(better, (ops.Set(some, ONE), ops.Set(best_item, item), *updates)))
 
         with b.block() as loop:
             self.each(node, compare)
@@ -376,12 +368,12 @@ class Loops:
         bound = b.kept(source.bound)
         width = max(1, len(node.keys))
         pointer, end, keys = b.var("i32", "made"), b.var("i32", "end"), b.var("i32", "keys")
-        b.set(pointer, ops.Allocate(b.plus(bound, 1), span=b.span))
-        b.set(end, ops.Get(pointer))
-        b.set(keys, ops.Allocate(b.plus(b.times(bound, 2 * width), 2)))
-        b.set(keys, ops.Binary("and", b.plus(ops.Get(keys), 7), ops.Constant(-8)))
+        b.set(pointer, ops.Allocate(bound + 1))
+        b.set(end, pointer)
+        b.set(keys, ops.Allocate(bound * (2 * width) + 2))
+        b.set(keys, (keys + 7) & (-8))
         at = b.var("i32", "key")
-        b.set(at, ops.Get(keys))
+        b.set(at, keys)
         item_type = self.item_of(node.items.type)
 
         def add(item: ops.Var) -> None:
@@ -389,21 +381,21 @@ class Loops:
             with self.when(node.test):
                 for number, key in enumerate(self._keys(node, item)):
                     wide = key if key.rep == "i64" else ops.ToNumber(key)
-                    b.add(ops.StoreLong(ops.Get(at), 8 * number, wide, span=b.span))
-                b.set(at, b.plus(ops.Get(at), 8 * width))
-                b.set(end, b.plus(ops.Get(end), WORD))
-                b.add(ops.Store(ops.Get(end), 0, b.word(ops.Get(item), item_type.optional), span=b.span))
+                    b.add(ops.StoreLong(at, 8 * number, wide))
+                b.set(at, at + 8 * width)
+                b.set(end, end + WORD)
+                b.add(ops.Store(end, 0, b.word(item, item_type.optional)))
 
         source.each(add)
-        length = ops.Binary("shr", ops.Binary("sub", ops.Get(end), ops.Get(pointer)), ops.Constant(2))
-        b.add(ops.Store(ops.Get(pointer), 0, length, span=b.span))
-        return b.call("sort", ops.Get(pointer), ops.Get(keys), ops.Constant(width))
+        length = (end - pointer) >> 2
+        b.add(ops.Store(pointer, 0, length))
+        return b.call("sort", pointer, keys, ops.Constant(width))
 
 
 def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
     """Return the test of whether keys precede (``lt``) or follow (``gt``) the best keys so far."""
     result: ops.Value = ZERO
     for key, best_key in reversed(list(zip(keys, best, strict=True))):
-        equal = ops.Select(ops.Compare("eq", key, ops.Get(best_key)), result, ZERO) if result != ZERO else ZERO
-        result = ops.Select(ops.Compare(operator, key, ops.Get(best_key)), ONE, equal)
+        equal = ops.both(key.equals(best_key), result) if result != ZERO else ZERO
+        result = ops.either(ops.Compare(operator, key, best_key), equal)
     return result

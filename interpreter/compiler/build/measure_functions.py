@@ -97,17 +97,17 @@ class Measures:
     def at(self, b: FunctionBuilder, moment: str) -> None:
         """Measure at this moment, if measuring is on."""
         if moment == "end of game" and self.model.ranking:
-            b.add(ops.Do(ops.Call(self._ranking(), ()), span=b.span))
+            b.add(ops.Do(ops.Call(self._ranking(), ())))
         if moment in self.by_moment:
-            call = ops.Do(ops.Call(self._moment(moment), ()), span=b.span)
-            b.add(ops.If(ops.Global("measuring"), (call,), span=b.span))
+            call = ops.Do(ops.Call(self._moment(moment), ()))
+            b.add(ops.If(ops.Global("measuring"), (call,)))
 
     def at_phase(self, b: FunctionBuilder, edge: str, phase: ops.Value) -> None:
         """Measure at the start or end of a phase, given by its number."""
         for number, name in enumerate(self.model.phases):
             moment = f"{edge} of {name}"
             if moment in self.by_moment:
-                with b.when(ops.Compare("eq", phase, ops.Constant(number))):
+                with b.when(phase.equals(number)):
                     self.at(b, moment)
 
     def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[core.Expression]) -> None:
@@ -117,7 +117,7 @@ class Measures:
         types = self.model.events[event].fields.values()
         with b.when(ops.Global("measuring")):
             values = tuple(b.kept(x.value(argument, type_)) for argument, type_ in zip(arguments, types, strict=True))
-            b.add(ops.Do(ops.Call(self._event(event), values), span=b.span))
+            b.add(ops.Do(ops.Call(self._event(event), values)))
 
     # --- functions
 
@@ -161,26 +161,22 @@ class Measures:
         value = self._number(b, x.value(measure.value), measure.value.type)
         round_ = b.kept(ops.Load(ZERO, b.memory.groups["round"].address, "i64", "round"))
         limit = ops.Constant(1 << ROUND_BITS, "i64")
-        b.fail_if(ops.Compare("ge", round_, limit), "a number in so late a round")
-        record_key = ops.Binary("or", ops.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
+        b.fail_if(round_ >= limit, "a number in so late a round")
+        record_key = ops.Constant(number << MEASURE, "i64") | _shifted(round_, ROUND)
         for key, part in zip(measure.keys, parts, strict=True):
             item = b.read_local(key.local, part.type)
             if item.rep == "i32":
-                digit: ops.Value = ops.Binary("sub", ops.ToNumber(item), ops.Constant(part.low, "i64"))
+                digit: ops.Value = ops.ToNumber(item) - part.low
             else:
                 digit = self._bounded(b, b.kept(item), part)
-            record_key = ops.Binary("or", record_key, _shifted(digit, part.shift))
+            record_key = record_key | _shifted(digit, part.shift)
         b.do("record", record_key, value)
 
     def _bounded(self, b: FunctionBuilder, number: ops.Value, part: KeyPart) -> ops.Value:
         """Return the digit of a subject that is a number; none is 0."""
-        digit = b.kept(ops.Binary("sub", number, ops.Constant(part.low, "i64")))
-        none = ops.Compare("eq", number, ops.Constant(NO_NUMBER, "i64"))
-        out = ops.Select(
-            ops.Compare("lt", digit, ops.Constant(1, "i64")),
-            ops.Not(none),
-            ops.Compare("gt", digit, ops.Constant(part.mask, "i64")),
-        )
+        digit = b.kept(number - part.low)
+        none = number.equals(NO_NUMBER)
+        out = ops.Select(digit < 1, ops.Not(none), digit > part.mask)
         b.fail_if(out, "a number that tells values apart is too large")
         return ops.Select(none, ops.Constant(0, "i64"), digit)
 
@@ -190,7 +186,7 @@ class Measures:
             return ops.Constant(NO_NUMBER, "i64")
         value = b.kept(value)
         if value.rep == "i64":
-            return ops.ToNumber(ops.ToWord(value, True, span=b.span))
+            return ops.ToNumber(ops.ToWord(value, True))
         if not type_.optional:
             return ops.ToNumber(value)
         return ops.Select(b.is_none(value, type_), ops.Constant(NO_NUMBER, "i64"), ops.ToNumber(value))
@@ -214,4 +210,4 @@ class Measures:
 
 
 def _shifted(value: ops.Value, bits: int) -> ops.Value:
-    return ops.Binary("shl", value, ops.Constant(bits, "i64")) if bits else value
+    return value << bits if bits else value

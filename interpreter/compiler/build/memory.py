@@ -12,9 +12,10 @@ from typing import Any
 
 from interpreter.compiler.build.shapes import WORD, Shapes
 from interpreter.compiler.constants import Constants
+from interpreter.compiler.ir import ops
 from interpreter.language.types import BOOL, INT, BagType, Type
 
-__all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "CellGroup", "Memory"]
+__all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
 
 STATE = 64
 """Address of the state: a header, then the cells, then the frames."""
@@ -29,27 +30,17 @@ KEPT_WORDS = 1_024
 """Size of the area for delayed blocks, in words."""
 
 
-class CellGroup:
-    """A group of cells: address, stride, number and type."""
-
-    __slots__ = ("address", "base", "count", "name", "stride", "type")
-
-    def __init__(self, name: str, type_: Type, base: int, count: int, address: int, stride: int) -> None:
-        self.name, self.type, self.base, self.count = name, type_, base, count
-        self.address, self.stride = address, stride
-
-
 class Memory:
     """Memory plan of one module."""
 
     def __init__(self, constants: Constants, shapes: Shapes) -> None:
         self.constants, self.shapes = constants, shapes
-        self.groups: dict[str, CellGroup] = {}
+        self.groups: dict[str, ops.CellGroup] = {}
         at = STATE + HEADER * WORD
         for name, count in constants.layout.groups:
             type_ = self._held(name)
             words = KEPT_WORDS if name == "kept" else 2 if name == "pending" else shapes.words(type_)
-            self.groups[name] = CellGroup(name, type_, constants.layout.base[name], count, at, words * WORD)
+            self.groups[name] = ops.CellGroup(name, type_, constants.layout.base[name], count, at, words * WORD)
             at += count * words * WORD
         self.frames = at
         self.end_of_frames = self.end = at + FRAME_WORDS * WORD

@@ -167,7 +167,7 @@ class ModuleBuilder:
             if layer.when is not None and layer.layer > 0:
                 below = self.function(f"{layer.rule}@{layer.layer - 1}")
                 with b.when(ops.Not(x.value(layer.when))):
-                    arguments = tuple(ops.Get(var) for var in parameters)
+                    arguments = tuple(var for var in parameters)
                     b.add(ops.Return(ops.Call(below, arguments, result)))
             self._body(b, x, layer)
 
@@ -182,12 +182,12 @@ class ModuleBuilder:
                 if line.bind is not None:
                     b.write_local(line.bind, x.value(line.test), line.test.type)
                 else:
-                    b.add(ops.If(ops.Not(x.value(line.test)), (ops.Return(ZERO),), span=line.span))
+                    b.add(ops.If(ops.Not(x.value(line.test)), (ops.Return(ZERO),)))
             b.add(ops.Return(ONE))
         elif isinstance(body, tuple):
             Steps(x, layer.result, layer.local_types, pure=True).block(layer.steps)
         else:
-            b.add(ops.Return(x.value(body, layer.result), span=layer.span))
+            b.add(ops.Return(x.value(body, layer.result)))
 
     def procedure(self, target: str) -> str:
         """Return the name of a procedure that cannot suspend, as a function of its parameters."""
@@ -232,9 +232,9 @@ class ModuleBuilder:
                 b.span = group.span
                 with b.block() as inner:
                     b.add(ops.Return(Expressions(b).value(group.rank, INT)))
-                after = ops.Compare("ge", ops.Get(zone), ops.Constant(cells.base))
-                before = ops.Compare("lt", ops.Get(zone), ops.Constant(cells.base + cells.count))
-                b.add(ops.If(ops.Select(after, before, ZERO), tuple(inner)))
+                after = zone >= cells.base
+                before = zone < cells.base + cells.count
+                b.add(ops.If(ops.both(after, before), tuple(inner)))
             b.fail("a zone without ranks")
 
         return self.made("rank", (zone, card), "i64", build)

@@ -52,26 +52,26 @@ class Observer(Sights):
         """Build the function that writes the vector of a seat; ``actor`` is the seat that decides."""
 
         def build(b: FunctionBuilder) -> None:
-            into = ops.Get(INTO)
+            into = INTO
             asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")
             asks = self.module.decisions.asks
             numbers = [NONE] * len(self.module.program.stretches)
             for index, (_, end) in asks.items():
                 numbers[index] = self.decisions.index(end.ask.name)
-            at = ops.Select(ops.Compare("lt", asked, ZERO), ZERO, b.plus(asked, 1))
-            number = ops.Load(b.times(b.kept(at), WORD), self.memory.words([NONE, *numbers]))
-            head: tuple[ops.Value, ...] = (ops.Get(SEAT), number, ops.Get(ACTOR))
+            at = ops.Select(asked < 0, ZERO, asked + 1)
+            number = ops.Load(b.kept(at) * WORD, self.memory.words([NONE, *numbers]))
+            head: tuple[ops.Value, ...] = (SEAT, number, ACTOR)
             for place, word in enumerate(head):
                 b.add(ops.Store(into, place * WORD, word))
             for part in self.vector.parts:
                 if part.form == "context":
-                    self._fill(b, b.plus(into, part.first * WORD), NONE, part.size)
-            with b.when(ops.Compare("eq", ops.Get(SEAT), ops.Get(ACTOR))):
+                    self._fill(b, into + part.first * WORD, NONE, part.size)
+            with b.when(SEAT.equals(ACTOR)):
                 for index in asks:
                     if self.vector.context[index]:
-                        with b.when(ops.Compare("eq", asked, ops.Constant(index))):
+                        with b.when(asked.equals(index)):
                             frame = ops.Load(ops.Constant(ASKED - WORD))
-                            b.add(ops.Do(ops.Call(self._context(index), (frame, ops.Get(SEAT), into))))
+                            b.add(ops.Do(ops.Call(self._context(index), (frame, SEAT, into))))
             for part in self.vector.cells():
                 self._cells(b, part)
 
@@ -84,7 +84,7 @@ class Observer(Sights):
             return
         into = b.kept(into)
         with b.counted(ops.Constant(words), "fill") as number:
-            b.add(ops.Store(ops.Binary("add", into, b.times(number, WORD)), 0, ops.Constant(value)))
+            b.add(ops.Store(into + number * WORD, 0, ops.Constant(value)))
 
     # --- context of a decision
 
@@ -97,7 +97,7 @@ class Observer(Sights):
             b.span = stretch.span
             x: Expressions = self.module.stretches.begin(b, stretch.procedure)
             for part, (_, tree) in zip(self.vector.context[index], end.ask.context, strict=True):
-                into = b.kept(b.plus(ops.Get(INTO), part.first * WORD), "into")
+                into = b.kept(INTO + part.first * WORD, "into")
                 value = x.value(tree)
                 if part.width == 0:
                     continue
@@ -105,7 +105,7 @@ class Observer(Sights):
                     word = b.kept(b.word(value, part.type.optional), "word")
                     b.add(ops.Store(into, 0, self._scalar(b, word, part.type)))
                     if isinstance(part.type, CardType):
-                        hidden = ops.Not(ops.Call(self._sees_card(), (word, ops.Get(SEAT))))
+                        hidden = ops.Not(ops.Call(self._sees_card(), (word, SEAT)))
                         b.add(ops.If(hidden, (ops.Store(into, 0, ops.Constant(HIDDEN)),)))
                     continue
                 room = b.kept(ops.Allocate(ops.Constant(self.shapes.words(part.type))), "room")
@@ -129,7 +129,7 @@ class Observer(Sights):
         group, declared = self.memory.groups[part.of], self.model.groups.get(part.of)
         if part.width == 0:
             return
-        into = b.plus(ops.Get(INTO), part.first * WORD)
+        into = INTO + part.first * WORD
         cells = range(group.base, group.base + group.count)
         some_hidden = part.of not in OPEN and any(number in self.constants.seen_by for number in cells)
         lies_with_card = declared is not None and declared.owner == "card"
@@ -155,7 +155,7 @@ class Observer(Sights):
             self._cell(b, part, ZERO, into, some_hidden, lies_with_card, names_cards)
             return
         with b.counted(ops.Constant(group.count)) as number:
-            place = b.kept(ops.Binary("add", into, b.times(number, part.width * WORD)), "place")
+            place = b.kept(into + number * (part.width * WORD), "place")
             self._cell(b, part, number, place, some_hidden, lies_with_card, names_cards)
 
     def _locations(self, b: FunctionBuilder, part: Part, into: ops.Value) -> None:
@@ -164,13 +164,13 @@ class Observer(Sights):
         group = self.memory.groups[part.of]
         everyone = (1 << (self.seats + 1)) - 1
         seen = self.memory.words([everyone, *self.seen_words])  # a card may also lie nowhere, which is -1
-        bit = b.kept(ops.Binary("shl", ONE, ops.Get(SEAT)), "bit")
+        bit = b.kept(ONE << SEAT, "bit")
         with b.counted(ops.Constant(group.count)) as number:
-            place = b.kept(b.times(number, WORD), "place")
+            place = b.kept(number * WORD, "place")
             cell = b.kept(ops.Load(place, group.address, "i32", "location"), "cell")
-            seats = ops.Load(b.times(b.plus(cell, 1), WORD), seen)
-            shown = ops.Select(ops.Binary("and", seats, bit), cell, ops.Constant(HIDDEN))
-            b.add(ops.Store(ops.Binary("add", into, place), 0, shown))
+            seats = ops.Load((cell + 1) * WORD, seen)
+            shown = ops.Select(seats & bit, cell, ops.Constant(HIDDEN))
+            b.add(ops.Store(into + place, 0, shown))
 
     def _cell(
         self,
@@ -183,7 +183,7 @@ class Observer(Sights):
         names_cards: bool,
     ) -> None:
         group = self.memory.groups[part.of]
-        at = b.kept(b.plus(b.times(number, group.stride), group.address), "at")
+        at = b.kept(number * group.stride + group.address, "at")
         with b.block() as visible:
             self._value(b, at, into, part.type)
         if names_cards:
@@ -196,13 +196,13 @@ class Observer(Sights):
             with b.block() as covered:
                 self._fill(b, into, HIDDEN, part.width)
             with b.block() as either:
-                b.add(ops.If(ops.Call(self._sees_card(), (number, ops.Get(SEAT))), tuple(visible), tuple(covered)))
+                b.add(ops.If(ops.Call(self._sees_card(), (number, SEAT)), tuple(visible), tuple(covered)))
             visible = either
         if some_hidden:
             with b.block() as covered:
                 self._covered(b, at, into, part)
             with b.block() as either:
-                b.add(ops.If(self._may_see(b, b.plus(number, group.base)), tuple(visible), tuple(covered)))
+                b.add(ops.If(self._may_see(b, number + group.base), tuple(visible), tuple(covered)))
             visible = either
         b.body.extend(visible)
 
@@ -212,7 +212,7 @@ class Observer(Sights):
         first = b.kept(ops.Load(at), "first")
         if isinstance(type_, LISTED):
             b.add(ops.Store(into, 0, first))
-            self._fill(b, b.plus(into, WORD), HIDDEN, part.width - 1)
+            self._fill(b, into + WORD, HIDDEN, part.width - 1)
             return
         with b.block() as covered:
             self._fill(b, into, HIDDEN, part.width)
@@ -222,13 +222,13 @@ class Observer(Sights):
         none = ops.Constant(0 if not self.shapes.is_scalar(type_) else self.shapes.none(type_))
         with b.block() as absent:
             self._fill(b, into, NONE, part.width)
-        b.add(ops.If(ops.Compare("eq", first, none), tuple(absent), tuple(covered)))
+        b.add(ops.If(first.equals(none), tuple(absent), tuple(covered)))
 
     # --- values
 
     def _scalar(self, b: FunctionBuilder, word: ops.Value, type_: Type) -> ops.Value:
         if isinstance(type_, IntType) and type_.optional:
-            none = ops.Compare("eq", word, ops.Constant(self.shapes.none(type_)))
+            none = word.equals(self.shapes.none(type_))
             return ops.Select(none, ops.Constant(NONE), word)
         return word
 
@@ -246,14 +246,14 @@ class Observer(Sights):
             with b.block() as absent:
                 self._fill(b, into, NONE, width_of(shapes, type_))
             with b.block() as present:
-                self._value(b, b.kept(b.plus(at, WORD)), into, type_.sure)
+                self._value(b, b.kept(at + WORD), into, type_.sure)
             b.add(ops.If(ops.Load(at), tuple(present), tuple(absent)))
         elif isinstance(type_, BagType):
             b.add(ops.CopyWords(into, at, ops.Constant(shapes.width(type_))))
         else:
             place = 0
             for offset, field in shapes.placed(shapes.fields(type_)):
-                self._value(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, place)), field)
+                self._value(b, b.kept(at + offset), b.kept(into + place), field)
                 place += width_of(shapes, field) * WORD
 
     def _list(self, b: FunctionBuilder, at: ops.Value, into: ops.Value, type_: Type) -> None:
@@ -264,13 +264,13 @@ class Observer(Sights):
         if domain is None:
             return
         low, size = domain
-        into = b.kept(b.plus(into, WORD), "into")
+        into = b.kept(into + WORD, "into")
         self._fill(b, into, 0, size)
         with b.counted(length, "item") as number:
-            item = b.kept(ops.Load(ops.Binary("add", at, b.times(number, WORD)), WORD), "word")
-            thing = b.kept(b.plus(item, -low), "thing")
-            outside = ops.Select(ops.Compare("lt", thing, ZERO), ONE, ops.Compare("ge", thing, ops.Constant(size)))
+            item = b.kept(ops.Load(at + number * WORD, WORD), "word")
+            thing = b.kept(item - low, "thing")
+            outside = ops.either(thing < 0, thing >= size)
             with b.when(ops.Not(outside)):
-                place = b.kept(ops.Binary("add", into, b.times(thing, WORD)), "place")
+                place = b.kept(into + thing * WORD, "place")
                 empty = ops.Not(ops.Load(place))
-                b.add(ops.If(empty, (ops.Store(place, 0, b.plus(number, 1)),)))
+                b.add(ops.If(empty, (ops.Store(place, 0, number + 1),)))

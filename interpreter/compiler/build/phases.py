@@ -87,14 +87,14 @@ class Phases:
 
     def _back(self, b: FunctionBuilder) -> None:
         """Return control to a frame. A special frame is popped."""
-        where = b.kept(ops.Load(ops.Get(FRAME), WHERE), "where")
+        where = b.kept(ops.Load(FRAME, WHERE), "where")
         first = ops.Constant(self.module.stretches.first_special)
         special = (
-            ops.SetGlobal("top", ops.Get(FRAME)),
-            ops.SetGlobal("frame", ops.Load(ops.Get(FRAME), BELOW)),
+            ops.SetGlobal("top", FRAME),
+            ops.SetGlobal("frame", ops.Load(FRAME, BELOW)),
         )
-        rule = (ops.SetGlobal("frame", ops.Get(FRAME)),)
-        b.add(ops.If(ops.Compare("ge", where, first), special, rule))
+        rule = (ops.SetGlobal("frame", FRAME),)
+        b.add(ops.If(where >= first, special, rule))
         b.add(ops.Return(where))
 
     # --- set-up, rounds, phases
@@ -108,7 +108,7 @@ class Phases:
         self._enters(b, setup, [], "round_start", ZERO)
 
     def _round_start(self, b: FunctionBuilder) -> None:
-        number = b.kept(b.plus(ops.Load(ZERO, self.memory.groups["round"].address, "i64", "round"), 1))
+        number = b.kept(ops.Load(ZERO, self.memory.groups["round"].address, "i64", "round") + 1)
         self._put(b, "round", number)
         self._put(b, "phase", ops.Constant(-1))
         self.module.measures.at(b, "start of round")
@@ -118,7 +118,7 @@ class Phases:
     def _next_phase(self, b: FunctionBuilder) -> None:
         now = b.kept(self._cell("phase"), "phase")
         for number, guard in enumerate(self.model.phase_guards or (None,) * len(self.model.phases)):
-            with b.when(ops.Compare("lt", now, ops.Constant(number))):
+            with b.when(now < number):
                 tests = []
                 if guard is not None:
                     b.locals = {}
@@ -139,7 +139,7 @@ class Phases:
             self._resume_kept(b, "due", of, "phase_begin", ZERO)
         now = b.kept(self._cell("phase"), "phase")
         for number, phase in enumerate(self.model.phases):
-            with b.when(ops.Compare("eq", now, ops.Constant(number))):
+            with b.when(now.equals(number)):
                 self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
         b.fail("no such phase")
 
@@ -174,16 +174,16 @@ class Phases:
         self._goes(b, "round_start")
 
     def _turn_over(self, b: FunctionBuilder) -> None:
-        self._settled(b, "turn_kept", ops.Get(FRAME))
+        self._settled(b, "turn_kept", FRAME)
 
     def _turn_kept(self, b: FunctionBuilder) -> None:
-        self._resume_kept(b, "end", "turn", "turn_kept", ops.Get(FRAME))
-        self._settled(b, "turn_done", ops.Get(FRAME))
+        self._resume_kept(b, "end", "turn", "turn_kept", FRAME)
+        self._settled(b, "turn_done", FRAME)
 
     def _turn_done(self, b: FunctionBuilder) -> None:
         self._reset(b, "turn")
         self._put(b, "turn", ops.Constant(-1))
-        b.add(ops.Return(ops.Call("back", (ops.Get(FRAME),))))
+        b.add(ops.Return(ops.Call("back", (FRAME,))))
 
     def _nothing(self, b: FunctionBuilder) -> None:
         b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
@@ -222,16 +222,16 @@ class Phases:
         def build(b: FunctionBuilder) -> None:
             used = b.kept(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), "used")
             size = self._size(step.procedure)
-            b.fail_if(ops.Compare("gt", used, ops.Constant(KEPT_WORDS - KEPT_START - size)), "too many blocks wait")
-            at = b.kept(b.plus(b.times(used, WORD), self.kept + KEPT_START * WORD), "at")
+            b.fail_if(used > KEPT_WORDS - KEPT_START - size, "too many blocks wait")
+            at = b.kept(used * WORD + (self.kept + KEPT_START * WORD), "at")
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.keepable.index(step.procedure), size)
             for number, word in enumerate(head):
                 b.add(ops.Store(at, number * WORD, ops.Constant(word), "kept"))
             for var, (offset, type_) in zip(parameters, self.captured(step.procedure), strict=True):
-                b.store(at, offset, ops.Get(var), type_, "kept")
-            b.add(ops.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
+                b.store(at, offset, var, type_, "kept")
+            b.add(ops.Store(ZERO, self.kept + WORD, used + size, "kept"))
             count = ops.Load(ZERO, self.kept, "i32", "kept")
-            b.add(ops.Store(ZERO, self.kept, b.plus(count, 1), "kept"))
+            b.add(ops.Store(ZERO, self.kept, count + 1, "kept"))
 
         return self.module.made(name, parameters, None, build)
 
@@ -240,36 +240,36 @@ class Phases:
         """Run the statements inside for each delayed block. Yield its address and the end of the last block."""
         start, at = self.kept + KEPT_START * WORD, b.var("i32", "at")
         b.set(at, ops.Constant(start))
-        end = b.kept(b.plus(b.times(ops.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start), "end")
-        further = ops.Binary("add", ops.Get(at), b.times(ops.Load(ops.Get(at), 3 * WORD), WORD))
-        with b.repeated("blocks", ops.Compare("lt", ops.Get(at), end), ops.Set(at, further)):
-            yield ops.Get(at), end
+        end = b.kept(ops.Load(ZERO, self.kept + WORD, "i32", "kept") * WORD + start, "end")
+        further = at + ops.Load(at, 3 * WORD) * WORD
+        with b.repeated("blocks", at < end, ops.Set(at, further)):
+            yield at, end
 
     def _take_kept(self, b: FunctionBuilder) -> None:
         """Remove the first block that is due at a moment: copy it into the arena and return its address, or 0."""
-        edge, of = ops.Get(ops.Var("edge", "i32")), ops.Get(ops.Var("of", "i32"))
+        edge, of = ops.Var("edge", "i32"), ops.Var("of", "i32")
         with self.blocks(b) as (at, end):
-            is_due = ops.Select(ops.Compare("eq", ops.Load(at), edge), ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
+            is_due = ops.both(ops.Load(at).equals(edge), ops.Load(at, WORD).equals(of))
             with b.when(is_due):
                 size = b.kept(ops.Load(at, 3 * WORD), "size")
                 copy = b.kept(ops.Allocate(size), "copy")
                 b.add(ops.CopyWords(copy, at, size))
-                after = ops.Binary("add", at, b.times(size, WORD))
-                left = ops.Binary("shr", ops.Binary("sub", end, after), ops.Constant(2))
+                after = at + size * WORD
+                left = (end - after) >> 2
                 b.add(ops.CopyWords(at, after, left, "kept"))
                 used = ops.Load(ZERO, self.kept + WORD, "i32", "kept")
-                b.add(ops.Store(ZERO, self.kept + WORD, ops.Binary("sub", used, size), "kept"))
+                b.add(ops.Store(ZERO, self.kept + WORD, used - size, "kept"))
                 count = ops.Load(ZERO, self.kept, "i32", "kept")
-                b.add(ops.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
+                b.add(ops.Store(ZERO, self.kept, count - 1, "kept"))
                 b.add(ops.Return(copy))
         b.add(ops.Return(ZERO))
 
     def _fall_due(self, b: FunctionBuilder) -> None:
         """Mark the blocks that wait for a start as due."""
-        of = ops.Get(ops.Var("of", "i32"))
+        of = ops.Var("of", "i32")
         with self.blocks(b) as (at, _):
-            begins = ops.Compare("eq", ops.Load(at), ops.Constant(EDGES.index("start")))
-            matches = ops.Select(begins, ops.Compare("eq", ops.Load(at, WORD), of), ZERO)
+            begins = ops.Load(at).equals(EDGES.index("start"))
+            matches = ops.both(begins, ops.Load(at, WORD).equals(of))
             b.add(ops.If(matches, (ops.Store(at, 0, ops.Constant(EDGES.index("due")), "kept"),)))
 
     def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: ops.Value) -> None:
@@ -281,7 +281,7 @@ class Phases:
         with b.when(block):
             which = b.kept(ops.Load(block, 2 * WORD), "which")
             for number, procedure in enumerate(self.keepable):
-                with b.when(ops.Compare("eq", which, ops.Constant(number))):
+                with b.when(which.equals(number)):
                     values = [b.kept(b.load(block, offset, type_)) for offset, type_ in self.captured(procedure)]
                     self._enters(b, procedure, values, back, up)
             b.fail("no such block")
@@ -296,20 +296,20 @@ class Phases:
             for number, watch in enumerate(self.module.constants.watches):
                 half, bit = divmod(number, 32)
                 mask = ops.Constant(_bit(bit))
-                waits = ops.Binary("and", ops.Load(ZERO, pending + half * WORD, "i32", "pending"), mask)
+                waits = ops.Load(ZERO, pending + half * WORD, "i32", "pending") & mask
                 with b.when(waits):
-                    going = b.kept(ops.Call(self._matching(number, watch), (ops.Get(FRAME),)), "going")
-                    b.add(ops.If(ops.Compare("ne", going, NO_MATCH), (ops.Return(going),)))
+                    going = b.kept(ops.Call(self._matching(number, watch), (FRAME,)), "going")
+                    b.add(ops.If(going.differs(NO_MATCH), (ops.Return(going),)))
                     others = ops.Constant(~_bit(bit) if bit < 31 else 2**31 - 1)
-                    left = ops.Binary("and", ops.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
+                    left = ops.Load(ZERO, pending + half * WORD, "i32", "pending") & others
                     b.add(ops.Store(ZERO, pending + half * WORD, left, "pending"))
             done = (
                 ops.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
-                ops.Return(ops.Call("back", (ops.Get(FRAME),))),
+                ops.Return(ops.Call("back", (FRAME,))),
             )
             left_over: ops.Value = ops.Load(ZERO, pending, "i32", "pending")
             if words == 2:
-                left_over = ops.Binary("or", left_over, ops.Load(ZERO, pending + WORD, "i32", "pending"))
+                left_over = left_over | ops.Load(ZERO, pending + WORD, "i32", "pending")
             b.add(ops.If(ops.Not(left_over), done))
 
     def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[ops.Value]], None]) -> None:
@@ -327,7 +327,7 @@ class Phases:
 
         def tested(values: list[ops.Var]) -> None:
             with x.loops.when(rule.test):
-                body([*known, *map(ops.Get, values)])
+                body([*known, *values])
 
         x.loops.combinations(watch.binders, tested, stops=True)
 
@@ -359,13 +359,11 @@ class Phases:
                 b.set(awake, ops.Constant(own))
                 for other in range(max(number + 1, 32 * half), min(len(watches), 32 * half + 32)):
                     bit = ops.Constant(_bit(other - 32 * half))
-                    test = ops.Select(
-                        ops.Binary("and", now, bit), ops.Call(self._matches(other, watches[other]), ()), ZERO
-                    )
-                    b.add(ops.If(test, (ops.Set(awake, ops.Binary("or", ops.Get(awake), bit)),)))
-                b.add(ops.Store(ZERO, pending + half * WORD, ops.Get(awake), "pending"))
+                    test = ops.both(now & bit, ops.Call(self._matches(other, watches[other]), ()))
+                    b.add(ops.If(test, (ops.Set(awake, awake | bit),)))
+                b.add(ops.Store(ZERO, pending + half * WORD, awake, "pending"))
             procedure = watch.rule.procedure
-            self._enters(b, procedure, [b.kept(value) for value in values], "settle", ops.Get(FRAME))
+            self._enters(b, procedure, [b.kept(value) for value in values], "settle", FRAME)
 
         def build(b: FunctionBuilder) -> None:
             self._each_match(b, watch, lambda values: matched(b, values))

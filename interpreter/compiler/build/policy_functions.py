@@ -41,7 +41,7 @@ class Policies(Sights):
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self.module.decisions._begin(b, index)
-            b.add(ops.Do(ops.Call(self.module.decisions.options(index), (ops.Get(FRAME),))))
+            b.add(ops.Do(ops.Call(self.module.decisions.options(index), (FRAME,))))
             first = ops.Global("options")
             self._draws(b, x, ask, first, ops.Global("options_end"), self.module.decisions.stride(index))
 
@@ -67,7 +67,7 @@ class Policies(Sights):
             b.set(actor, seat)
             around.append(actor)
             for group in peeks:
-                self._check_seen(b, group, ops.Get(actor))
+                self._check_seen(b, group, actor)
             for _, value in ask.context:
                 var = b.var(self.shapes.rep(value.type), "shown")
                 b.set(var, x.value(value))
@@ -80,7 +80,7 @@ class Policies(Sights):
                     return
                 with b.scoped({0: actor}):
                     test = x.value(preferences.when)
-                b.add(ops.If(test, tuple(inner), span=preferences.span))
+                b.add(ops.If(test, tuple(inner)))
             b.fail("no lines for this decision")
 
         return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
@@ -91,21 +91,21 @@ class Policies(Sights):
         location = self.memory.groups["location"].address
 
         def check(card: ops.Value, holds: ops.Value) -> None:
-            zone = ops.Load(b.times(card, WORD), location, "i32", "location")
+            zone = ops.Load(card * WORD, location, "i32", "location")
             hidden = ops.Not(self._may_see(b, zone, seat))
-            b.fail_if(ops.Select(holds, hidden, ZERO), "a card that is hidden")
+            b.fail_if(ops.both(holds, hidden), "a card that is hidden")
 
         with b.counted(ops.Constant(cells.count)) as at:
-            address = b.plus(b.times(at, cells.stride), cells.address)
+            address = at * cells.stride + cells.address
             if group.owner == "card":
                 words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
                 holds: ops.Value = ops.Load(address, 0, "i32", name)
                 for word in range(1, words):
-                    holds = ops.Binary("or", holds, ops.Load(address, word * WORD, "i32", name))
+                    holds = holds | ops.Load(address, word * WORD, "i32", name)
                 check(at, holds)
             elif isinstance(cells.type, CardType):
                 card = b.kept(ops.Load(address, 0, "i32", name), "card")
-                check(card, ops.Compare("ne", card, ops.Constant(-1)))
+                check(card, card.differs(-1))
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
 
@@ -125,14 +125,14 @@ class Policies(Sights):
             if line.chance is None:
                 b.body.extend(inner)
                 continue
-            drawn = self._below(b, ops.Get(around[0]), ops.Constant(line.chance[1]))
-            b.add(ops.If(ops.Compare("lt", drawn, ops.Constant(line.chance[0])), tuple(inner), span=line.span))
+            drawn = self._below(b, around[0], ops.Constant(line.chance[1]))
+            b.add(ops.If(drawn < line.chance[0], tuple(inner)))
         last = preferences.lines[-1]
         if not any(pattern.alternative == "" for pattern in last.patterns):
             b.fail("no choice is left")
             return
-        b.add(ops.Do(ops.Call(self.module.decisions.options(index), (ops.Get(FRAME),))))
-        b.fail_if(ops.Compare("eq", ops.Global("options"), ops.Global("options_end")), "no choice is left")
+        b.add(ops.Do(ops.Call(self.module.decisions.options(index), (FRAME,))))
+        b.fail_if(ops.Global("options").equals(ops.Global("options_end")), "no choice is left")
         b.add(ops.Return(ops.Global("options")))
 
     def _below(self, b: FunctionBuilder, seat: ops.Value, n: ops.Value) -> ops.Value:
@@ -173,26 +173,26 @@ class Policies(Sights):
         size = stride * WORD
 
         def add(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
-            b.fail_if(ops.Compare("gt", ops.Get(end), b.plus(ops.Global("options_limit"), -size)), "too many options")
-            self.module.decisions.put(b, ops.Get(end), number, ask.options[number], values)
+            b.fail_if(end > ops.Global("options_limit") - size, "too many options")
+            self.module.decisions.put(b, end, number, ask.options[number], values)
             words = ops.Constant(self.module.decisions.words(ask.options[number]))
-            again = b.call("is_listed", start, ops.Get(end), ops.Constant(size), words)
-            b.set(end, ops.Select(again, ops.Get(end), b.plus(ops.Get(end), size)))
+            again = b.call("is_listed", start, end, ops.Constant(size), words)
+            b.set(end, ops.Select(again, end, end + size))
 
         each_option(add, stops=False)
-        with b.when(ops.Compare("ne", start, ops.Get(end))):
-            self._draws(b, x, ask, start, ops.Get(end), stride)
+        with b.when(start.differs(end)):
+            self._draws(b, x, ask, start, end, stride)
 
     def _draws(
         self, b: FunctionBuilder, x: Expressions, ask: core.Ask, start: ops.Value, end: ops.Value, stride: int
     ) -> None:
         """Return a random option between two addresses; a single one is not drawn."""
         size = stride * WORD
-        count = b.kept(ops.Binary("div", ops.Binary("sub", end, start), ops.Constant(size)), "count")
-        b.fail_if(ops.Compare("eq", count, ZERO), "no choice is left")
-        b.add(ops.If(ops.Compare("eq", count, ONE), (ops.Return(start),)))
+        count = b.kept((end - start) // size, "count")
+        b.fail_if(count.equals(0), "no choice is left")
+        b.add(ops.If(count.equals(1), (ops.Return(start),)))
         drawn = self._below(b, x.value(ask.seat), count)
-        b.add(ops.Return(ops.Binary("add", start, b.times(drawn, size)), span=b.span))
+        b.add(ops.Return(start + drawn * size))
 
     def _best(
         self,
@@ -220,7 +220,7 @@ class Policies(Sights):
             if len(best) != len(keys):
                 raise Unsupported("keys of several lengths")
             better = precedes(keys, best, "lt")
-            with b.when(ops.Select(ops.Get(some), better, ONE)):
+            with b.when(ops.Select(some, better, ONE)):
                 b.set(some, ONE)
                 for key, smallest in zip(keys, best, strict=True):
                     b.set(smallest, key)
@@ -231,7 +231,7 @@ class Policies(Sights):
         for var in best:
             b.set(var, ops.Constant(0, "i64"))
         b.body.extend(search)
-        b.add(ops.If(ops.Get(some), (ops.Return(start),), span=b.span))
+        b.add(ops.If(some, (ops.Return(start),)))
 
     # --- options of a pattern
 
@@ -286,7 +286,7 @@ class Policies(Sights):
                 value = x.value(pin)
             item = b.var(value.rep, "pinned")
             b.set(item, value)
-            is_item = x.is_item(ops.Get(item), pin.type, items)
+            is_item = x.is_item(item, pin.type, items)
             with b.when(is_item):
                 bound(place, item)
 

@@ -41,7 +41,7 @@ class Ranking:
                 if not self.shapes.is_scalar(tree.type):
                     raise Unsupported(f"a key that is a {tree.type}")
                 b.span = tree.span
-                with b.when(ops.Compare("eq", ops.Get(number), ops.Constant(place))):
+                with b.when(number.equals(place)):
                     value = x.value(tree)
                     b.add(ops.Return(value if value.rep == "i64" else ops.ToNumber(value)))
                 b.locals = {0: SEAT}
@@ -56,7 +56,7 @@ class Ranking:
 
         def build(b: FunctionBuilder) -> None:
             table = self.memory.words([int(seat in counts) for seat in range(self.seats)])
-            b.add(ops.If(ops.Not(ops.Load(b.times(ops.Get(SEAT), WORD), table)), (ops.Return(ZERO),)))
+            b.add(ops.If(ops.Not(ops.Load(SEAT * WORD, table)), (ops.Return(ZERO),)))
             place = b.var("i32", "place")
             b.set(place, ONE)
             for other in counts:
@@ -65,12 +65,12 @@ class Ranking:
                     for number in range(len(self.model.ranking)):
                         theirs, mine = (
                             b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
-                            for seat in (ops.Constant(other), ops.Get(SEAT))
+                            for seat in (ops.Constant(other), SEAT)
                         )
-                        b.add(ops.If(ops.Compare("lt", theirs, mine), (ops.Break(label),)))
-                        better = (ops.Set(place, b.plus(ops.Get(place), 1)), ops.Break(label))
-                        b.add(ops.If(ops.Compare("gt", theirs, mine), better))
+                        b.add(ops.If(theirs < mine, (ops.Break(label),)))
+                        better = (ops.Set(place, place + 1), ops.Break(label))
+                        b.add(ops.If(theirs > mine, better))
                 b.add(ops.Block(label, tuple(inner)))
-            b.add(ops.Return(ops.Get(place)))
+            b.add(ops.Return(place))
 
         return self.module.made("place_of", (SEAT,), "i32", build, "the place of a seat")

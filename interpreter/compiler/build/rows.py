@@ -59,13 +59,13 @@ class Rows:
                     b.span = nodes[0].span
                     b.locals = dict(zip(locals_, parameters, strict=True))
                     b.add(ops.Charge(ops.Constant(4)))
-                    b.add(ops.Return(build(type(x)(b)), span=b.span))
+                    b.add(ops.Return(build(type(x)(b))))
 
                 function = self.module.made(name, parameters, "i32", body, f"{kind} at {nodes[0].span}")
                 return replace(function, memo=ops.Memo(keys, 1 + size, listed=True))
 
             self.module.request(name, make)
-        return ops.Call(name, arguments, span=x.b.span)
+        return ops.Call(name, arguments)
 
 
 def free_locals(tree: object) -> dict[int, Type]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Sights"]
 
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
-WHO = ops.Get(SEAT)
+WHO = SEAT
 
 
 class Sights:
@@ -43,17 +43,17 @@ class Sights:
 
     def _may_see(self, b: FunctionBuilder, cell: ops.Value, seat: ops.Value = WHO) -> ops.Value:
         """Return the test of whether the seat may see the contents of a cell."""
-        seats = ops.Load(b.times(cell, WORD), self._seen)
-        return ops.Binary("and", ops.Binary("shr", seats, seat), ONE)
+        seats = ops.Load(cell * WORD, self._seen)
+        return (seats >> seat) & 1
 
     def _sees_card(self) -> str:
         """Return the name of a function: may a seat know a card in its present zone?"""
         location = self.memory.groups["location"]
 
         def build(b: FunctionBuilder) -> None:
-            b.add(ops.If(ops.Compare("lt", ops.Get(CARD), ZERO), (ops.Return(ONE),)))
-            cell = b.kept(ops.Load(b.times(ops.Get(CARD), WORD), location.address, "i32", "location"), "cell")
-            b.add(ops.If(ops.Compare("lt", cell, ZERO), (ops.Return(ONE),)))
+            b.add(ops.If(CARD < 0, (ops.Return(ONE),)))
+            cell = b.kept(ops.Load(CARD * WORD, location.address, "i32", "location"), "cell")
+            b.add(ops.If(cell < 0, (ops.Return(ONE),)))
             b.add(ops.Return(self._may_see(b, cell)))
 
         return self.module.request(
@@ -63,18 +63,18 @@ class Sights:
     def _hides(self, b: FunctionBuilder, at: ops.Value, type_: Type) -> ops.Value:
         """Return the test of whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
-            return ops.Not(ops.Call(self._sees_card(), (ops.Load(at), ops.Get(SEAT))))
-        return ops.Call(self.module.values.of_type("hides", type_, self._hiding), (at, ops.Get(SEAT)))
+            return ops.Not(ops.Call(self._sees_card(), (ops.Load(at), SEAT)))
+        return ops.Call(self.module.values.of_type("hides", type_, self._hiding), (at, SEAT))
 
     def _hiding(self, name: str, type_: Type) -> ops.Function:
-        shapes, at = self.shapes, ops.Get(AT)
+        shapes, at = self.shapes, AT
 
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
                 item = shapes.item(type_)
                 with b.counted(b.kept(ops.Load(at))) as number:
-                    place = b.plus(b.times(number, shapes.words(item) * WORD), WORD)
-                    hidden = self._hides(b, b.kept(ops.Binary("add", at, place)), item)
+                    place = number * (shapes.words(item) * WORD) + WORD
+                    hidden = self._hides(b, b.kept(at + place), item)
                     b.add(ops.If(hidden, (ops.Return(ONE),)))
                 b.add(ops.Return(ZERO))
                 return
@@ -82,7 +82,7 @@ class Sights:
                 b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
             for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 if has_cards(field, self.model.records):
-                    b.add(ops.If(self._hides(b, b.kept(b.plus(at, offset)), field), (ops.Return(ONE),)))
+                    b.add(ops.If(self._hides(b, b.kept(at + offset), field), (ops.Return(ONE),)))
             b.add(ops.Return(ZERO))
 
         return self.module.made(name, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")

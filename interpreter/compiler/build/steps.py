@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
+from interpreter.compiler.ir.ops import CellGroup
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core
 from interpreter.language.types import (
@@ -65,13 +65,13 @@ class Steps:
             case core.Performs(value):
                 self.perform(value)
             case core.Returns(value):
-                b.add(ops.Return(self.returned(value), span=step.span))
+                b.add(ops.Return(self.returned(value)))
             case core.Branch(test, then, otherwise):
                 holds = self.test(test)
                 if isinstance(holds, ops.Constant):
                     self.block(then if holds.value else otherwise)
                 else:
-                    b.add(ops.If(holds, self.gathered(then), self.gathered(otherwise), span=step.span))
+                    b.add(ops.If(holds, self.gathered(then), self.gathered(otherwise)))
             case core.Iterate():
                 self._iterate(step)
             case core.Repeat():
@@ -109,7 +109,7 @@ class Steps:
             return result
         if isinstance(result, ops.Data) or result == ZERO:  # a constant or none; other addresses may be of cells
             return result
-        return ops.Call(self.module.values.own(type_), (result,), span=self.b.span)
+        return ops.Call(self.module.values.own(type_), (result,))
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
         """Build a value, which may be a call of a procedure that cannot suspend."""
@@ -127,14 +127,14 @@ class Steps:
         layer = program.reach.procedures[target]
         pairs = zip(call.arguments, layer.parameters, strict=True)
         arguments = tuple(self.b.capped(self.own(argument, type_)) for argument, (_, type_) in pairs)
-        return ops.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result), span=self.b.span)
+        return ops.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result))
 
     def perform(self, value: core.Expression) -> None:
         b = self.b
         if isinstance(value, core.CallRule | core.CallBase) and self._is_procedure(value):
             program = self.module.program
             has_result = program.reach.procedures[program.target(value)].result != NOTHING
-            b.add(ops.Do(self._procedure(value), has_result, span=b.span))
+            b.add(ops.Do(self._procedure(value), has_result))
             return
         b.kept(self.x.value(value))
 
@@ -170,12 +170,12 @@ class Steps:
         item_type = self.shapes.item(step.items.type)
 
         def pass_on(item: ops.Var) -> None:
-            b.write_local(step.variable, ops.Get(item), item_type)
+            b.write_local(step.variable, item, item_type)
             if step.test is None:
                 self.block(step.body)
                 return
             test = self.x.value(step.test)
-            b.add(ops.If(test, self.gathered(step.body), span=step.span))
+            b.add(ops.If(test, self.gathered(step.body)))
 
         self.items(step.items)(pass_on)
 
@@ -185,11 +185,11 @@ class Steps:
         limit = b.kept(self.x.value(step.bound)) if step.bound is not None else None
         b.set(passes, ops.Constant(0, "i64"))
         with b.repeated("while", ONE) as label:
-            b.add(ops.If(ops.Not(self.x.value(step.test)), (ops.Break(label),), span=step.span))
-            b.set(passes, b.plus(ops.Get(passes), 1))
-            b.add(ops.Charge(ops.Constant(2), span=step.span))
+            b.add(ops.If(ops.Not(self.x.value(step.test)), (ops.Break(label),)))
+            b.set(passes, passes + 1)
+            b.add(ops.Charge(ops.Constant(2)))
             if limit is not None:
-                b.fail_if(ops.Compare("gt", ops.Get(passes), limit), "more passes than allowed")
+                b.fail_if(passes > limit, "more passes than allowed")
             self.block(step.body)
 
     # --- effects
@@ -202,7 +202,7 @@ class Steps:
         owner = cell.owner if isinstance(cell, core.Cell) else None
         index = b.kept(self.x.value(owner)) if owner is not None else None
         if index is not None:
-            address, offset = b.times(index, group.stride), group.address
+            address, offset = index * group.stride, group.address
         new = b.kept(self.called(value, group.type), "new")
         self.put(group, index, address, offset, new)
 
@@ -228,10 +228,10 @@ class Steps:
                 mask: ops.Value = ops.Constant(masks[owner.value if isinstance(owner, ops.Constant) else 0])
             else:
                 assert owner is not None
-                mask = ops.Load(b.times(owner, WORD), self.memory.words(masks))
+                mask = ops.Load(owner * WORD, self.memory.words(masks))
             now = ops.Load(ZERO, pending + half * WORD, "i32", "pending")
-            b.add(ops.Store(ZERO, pending + half * WORD, ops.Binary("or", now, mask), "pending", span=b.span))
-        b.add(ops.Touch(group.name, owner, span=b.span))
+            b.add(ops.Store(ZERO, pending + half * WORD, now | mask, "pending"))
+        b.add(ops.Touch(group.name, owner))
 
     def _move_cards(self, cards: core.Expression, target: core.Expression, where: str) -> None:
         b = self.b
@@ -246,9 +246,9 @@ class Steps:
         b, made = self.b, self.b.var("i32", "made")
         item = b.kept(item)
         b.set(made, ops.Allocate(ops.Constant(2)))
-        b.add(ops.Store(ops.Get(made), 0, ONE))
-        b.add(ops.Store(ops.Get(made), WORD, item))
-        return ops.Get(made)
+        b.add(ops.Store(made, 0, ONE))
+        b.add(ops.Store(made, WORD, item))
+        return made
 
     def _move_tokens(self, amount: core.Expression, source: core.Expression, target: core.Expression) -> None:
         b = self.b
@@ -274,14 +274,14 @@ class Steps:
         count = self.x.value(number)
         stock, place = (source, target) if isinstance(target.type, PlaceType) else (target, source)
         if isinstance(target.type, PlaceType):
-            b.fail_if(ops.Compare("ne", count, ops.Constant(1, "i64")), "a place takes one piece")
+            b.fail_if(count.differs(1), "a place takes one piece")
         if not isinstance(stock, core.Cell):
             raise Unsupported("a stock that is not named")
         group = self.memory.groups[stock.group]
         owner = b.kept(self.x.value(stock.owner)) if stock.owner is not None else ZERO
         kind = constants.effects.stock_pieces[group.base]
-        piece = b.plus(b.times(owner, len(constants.pieces)), kind)
-        cell = b.plus(owner, group.base)
+        piece = owner * len(constants.pieces) + kind
+        cell = owner + group.base
         place_ = self.x.value(place)
         if isinstance(target.type, PlaceType):
             b.do("place_piece", cell, place_, piece)
@@ -321,7 +321,7 @@ class Steps:
         items = b.kept(self.x.value(step.items), "items")
         counter, cell = self._chance(step.chance)
         index = b.call("pick", ops.Load(items), self._hash(step.chance), counter, cell)
-        place = ops.Binary("add", items, b.times(b.kept(index), WORD))
+        place = items + b.kept(index) * WORD
         picked: ops.Value = ops.Load(place, WORD, self.shapes.rep(item))
         if not self.shapes.is_scalar(item):
             picked = ops.Call(self.module.values.own(item), (picked,))
@@ -336,4 +336,4 @@ class Steps:
     def _keep(self, step: core.Keeps) -> None:
         b, module = self.b, self.module
         values = [b.read_local(index, type_) for index, type_ in self.module.captured(step)]
-        b.add(ops.Do(ops.Call(module.keeping(step), tuple(values)), span=b.span))
+        b.add(ops.Do(ops.Call(module.keeping(step), tuple(values))))

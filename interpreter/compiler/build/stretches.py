@@ -78,7 +78,7 @@ class Stretches:
                 self._goes(b, to)
             case lower.Forks(test, then, otherwise):
                 holds = steps.test(test)
-                b.add(ops.Return(ops.Select(holds, ops.Constant(then), ops.Constant(otherwise)), span=b.span))
+                b.add(ops.Return(ops.Select(holds, ops.Constant(then), ops.Constant(otherwise))))
             case lower.Asks(ask, _):
                 self._ask(b, x, index, ask)
             case lower.Calls(call, into, then):
@@ -95,21 +95,21 @@ class Stretches:
                 self._advance(b, x, loop, body, after)
             case lower.Counts(loop, then):
                 assert loop.bound is not None
-                count = b.kept(b.plus(b.read_local(loop.hidden, INT), 1))
+                count = b.kept(b.read_local(loop.hidden, INT) + 1)
                 b.write_local(loop.hidden, count, INT)
-                b.fail_if(ops.Compare("gt", count, x.value(loop.bound)), "more passes than allowed")
+                b.fail_if(count > x.value(loop.bound), "more passes than allowed")
                 self._goes(b, then)
             case lower.Stops():
                 self.stop(b, steps)
 
     def _goes(self, b: FunctionBuilder, to: int) -> None:
-        b.add(ops.Return(ops.Constant(to), span=b.span))
+        b.add(ops.Return(ops.Constant(to)))
 
     def _stay(self, b: FunctionBuilder, then: int, into: int = -1) -> None:
         """Suspend the frame; it resumes with a stretch when control returns to it."""
-        frame = ops.Get(FRAME)
-        b.add(ops.Store(frame, WHERE, ops.Constant(then), span=b.span))
-        b.add(ops.Store(frame, INTO, ops.Constant(into), span=b.span))
+        frame = FRAME
+        b.add(ops.Store(frame, WHERE, ops.Constant(then)))
+        b.add(ops.Store(frame, INTO, ops.Constant(into)))
 
     def _settle(self, b: FunctionBuilder, then: int) -> None:
         """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
@@ -120,15 +120,15 @@ class Stretches:
 
     def _leave(self, b: FunctionBuilder, steps: Steps, value: core.Expression | None, result: Type) -> None:
         """Return to the frame below, and store the result in its local."""
-        frame = ops.Get(FRAME)
+        frame = FRAME
         result_ = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
         up = b.kept(ops.Load(frame, BELOW), "up")
         if result_ is not None:
             into = b.kept(ops.Load(up, INTO), "into")
-            with b.when(ops.Compare("gt", into, ZERO)):
-                b.store(ops.Binary("add", up, into), 0, result_, kept_in_frame(self.shapes, result))
+            with b.when(into > 0):
+                b.store(up + into, 0, result_, kept_in_frame(self.shapes, result))
         b.add(ops.SetGlobal("top", frame))
-        b.add(ops.Return(ops.Call("back", (up,)), span=b.span))
+        b.add(ops.Return(ops.Call("back", (up,))))
 
     def _call(
         self,
@@ -145,7 +145,7 @@ class Stretches:
         values = [b.kept(steps.own(argument, type_)) for argument, (_, type_) in pairs]
         slot = self.module.frames.shape(procedure).slots[into] if into >= 0 else None
         self._stay(b, then, slot.offset if slot is not None else -1)
-        enter(self.module, b, target, values, ops.Get(FRAME))
+        enter(self.module, b, target, values, FRAME)
 
     def _advance(self, b: FunctionBuilder, x: Expressions, loop: core.Iterate, body: int, after: int) -> None:
         """Build the head of a `for each` over a list that is stored in the frame."""
@@ -154,17 +154,17 @@ class Stretches:
         kept = b.locals[items]
         assert isinstance(kept, Slot)
         assert b.frame is not None
-        address = b.kept(b.plus(ops.Get(b.frame), kept.offset))
+        address = b.kept(b.frame + kept.offset)
         at = b.var("i64", "at")
         b.set(at, b.read_local(position, INT))
         with b.repeated("items", ONE) as label:
-            done = ops.Compare("ge", ops.Get(at), ops.ToNumber(ops.Load(address)))
+            done = at >= ops.ToNumber(ops.Load(address))
             b.add(ops.If(done, (ops.Break(label),)))
-            step = b.times(ops.ToIndex(ops.Get(at)), self.shapes.words(item) * WORD)
-            value = b.kept(b.load(ops.Binary("add", address, step), WORD, item))
+            step = ops.ToIndex(at) * (self.shapes.words(item) * WORD)
+            value = b.kept(b.load(address + step, WORD, item))
             b.write_local(loop.variable, value, item)
-            b.set(at, b.plus(ops.Get(at), 1))
-            b.write_local(position, ops.Get(at), INT)
+            b.set(at, at + 1)
+            b.write_local(position, at, INT)
             b.add(ops.Charge(ONE))
             with b.block() as taken:
                 if loop.turn:
@@ -175,7 +175,7 @@ class Stretches:
             if loop.test is None:
                 b.body.extend(taken)
             else:
-                b.add(ops.If(x.value(loop.test), tuple(taken), span=loop.test.span))
+                b.add(ops.If(x.value(loop.test), tuple(taken)))
         b.add(ops.Store(address, 0, ZERO))
         self._goes(b, after)
 
@@ -201,13 +201,13 @@ class Stretches:
         seat = b.kept(x.value(ask.seat))
         if not all(counts):
             table = self.memory.words([int(counted) for counted in counts])
-            b.fail_if(ops.Not(ops.Load(b.times(seat, WORD), table)), "a seat that does not count")
+            b.fail_if(ops.Not(ops.Load(seat * WORD, table)), "a seat that does not count")
         decisions = self.module.decisions
         sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
         if not sure:
-            b.fail_if(ops.Not(ops.Call(decisions.open(index), (ops.Get(FRAME),))), "no choice is left")
+            b.fail_if(ops.Not(ops.Call(decisions.open(index), (FRAME,))), "no choice is left")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
-        b.add(ops.Store(ZERO, STATE, ops.Get(FRAME)))
+        b.add(ops.Store(ZERO, STATE, FRAME))
         b.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))
         b.add(ops.Return(STOPPED))
 
@@ -220,17 +220,17 @@ def must_settle(b: FunctionBuilder) -> ops.Value:
     pending = groups["pending"].address
     halves = [ops.Load(ZERO, pending, "i32", "pending"), ops.Load(ZERO, pending + WORD, "i32", "pending")]
     waits: ops.Value = halves[0] if len(b.module.constants.watches) <= 32 else ops.Binary("or", *halves)
-    return ops.Select(waits, ops.Not(ops.Load(ZERO, groups["settling"].address, "i32", "settling")), ZERO)
+    return ops.both(waits, ops.Not(ops.Load(ZERO, groups["settling"].address, "i32", "settling")))
 
 
 def push_special(b: FunctionBuilder, where: int, below: ops.Value) -> ops.Value:
     """Push a frame without locals: the stretch to resume, and the frame to return to after that."""
     frame = b.kept(ops.Global("top"), "special")
-    b.fail_if(ops.Compare("gt", frame, ops.Constant(b.memory.end_of_frames - FRAME_HEAD * WORD)), "too deep")
+    b.fail_if(frame > b.memory.end_of_frames - FRAME_HEAD * WORD, "too deep")
     b.add(ops.Store(frame, WHERE, ops.Constant(where)))
     b.add(ops.Store(frame, INTO, ops.Constant(-1)))
     b.add(ops.Store(frame, BELOW, below))
-    b.add(ops.SetGlobal("top", b.plus(frame, FRAME_HEAD * WORD)))
+    b.add(ops.SetGlobal("top", frame + FRAME_HEAD * WORD))
     return frame
 
 
@@ -246,12 +246,12 @@ def enter(
         return
     shape = module.frames.shape(procedure)
     frame = b.kept(ops.Global("top"), "new")
-    b.fail_if(ops.Compare("gt", frame, ops.Constant(b.memory.end_of_frames - shape.size)), "too deep")
+    b.fail_if(frame > b.memory.end_of_frames - shape.size, "too deep")
     b.add(ops.CopyWords(frame, ops.Data(module.memory.words(shape.fresh), "a new frame"), ops.Constant(shape.words)))
     b.add(ops.Store(frame, BELOW, up))
     for value, slot in zip(values, shape.slots, strict=False):
         if slot is not None:
             b.store(frame, slot.offset, value, slot.type)
-    b.add(ops.SetGlobal("top", b.plus(frame, shape.size)))
+    b.add(ops.SetGlobal("top", frame + shape.size))
     b.add(ops.SetGlobal("frame", frame))
     b.add(ops.Return(ops.Constant(lowered.entry)))

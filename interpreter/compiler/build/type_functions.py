@@ -53,19 +53,17 @@ class Values:
             x = Expressions(b)
             if not shapes.is_listed(type_):
                 for i, field in enumerate(shapes.fields(type_)):
-                    pair = (ops.Load(ops.Get(side), i * WORD, shapes.rep(field)) for side in (left, right))
+                    pair = (ops.Load(side, i * WORD, shapes.rep(field)) for side in (left, right))
                     test = x.same(b.kept(next(pair)), b.kept(next(pair)), field, field)
                     b.add(ops.If(ops.Not(test), (ops.Return(ZERO),)))
                 b.add(ops.Return(ONE))
                 return
             item = shapes.item(type_)
-            length = b.kept(ops.Load(ops.Get(left)))
-            b.add(ops.If(ops.Compare("ne", length, ops.Load(ops.Get(right))), (ops.Return(ZERO),)))
+            length = b.kept(ops.Load(left))
+            b.add(ops.If(length.differs(ops.Load(right)), (ops.Return(ZERO),)))
             with b.counted(length) as at:
-                place = b.kept(b.times(at, WORD))
-                pair = (
-                    ops.Load(ops.Binary("add", ops.Get(side), place), WORD, shapes.rep(item)) for side in (left, right)
-                )
+                place = b.kept(at * WORD)
+                pair = (ops.Load(side + place, WORD, shapes.rep(item)) for side in (left, right))
                 test = x.same(b.kept(next(pair)), b.kept(next(pair)), item, item)
                 b.add(ops.If(ops.Not(test), (ops.Return(ZERO),)))
             b.add(ops.Return(ONE))
@@ -77,10 +75,10 @@ class Values:
         shapes = self.shapes
 
         def build(b: FunctionBuilder) -> None:
-            at: ops.Value = ops.Get(kept)
+            at: ops.Value = kept
             if type_.optional and not shapes.is_listed(type_):
                 b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
-                at = b.kept(b.plus(at, WORD))
+                at = b.kept(at + WORD)
             if not shapes.is_listed(type_):
                 fields = shapes.fields(type_)
                 target = b.kept(ops.Allocate(ops.Constant(len(fields))))
@@ -92,13 +90,13 @@ class Values:
             item = shapes.item(type_)
             length = b.kept(ops.Load(at))
             if type_.optional:
-                b.add(ops.If(ops.Compare("lt", length, ZERO), (ops.Return(ZERO),)))
-            target = b.kept(ops.Allocate(b.plus(length, 1)))
+                b.add(ops.If(length < 0, (ops.Return(ZERO),)))
+            target = b.kept(ops.Allocate(length + 1))
             b.add(ops.Store(target, 0, length))
             with b.counted(length) as number:
-                place = ops.Binary("add", at, b.times(number, shapes.words(item) * WORD))
+                place = at + number * (shapes.words(item) * WORD)
                 value = b.kept(b.load(place, WORD, item))
-                slot = ops.Binary("add", target, b.times(number, WORD))
+                slot = target + number * WORD
                 b.add(ops.Store(slot, WORD, b.word(value, item.optional)))
             b.add(ops.Return(target))
 
@@ -109,25 +107,25 @@ class Values:
         shapes = self.shapes
 
         def build(b: FunctionBuilder) -> None:
-            at: ops.Value = ops.Get(kept)
-            value = ops.Get(source)
+            at: ops.Value = kept
+            value = source
             if type_.optional:
                 none = ops.Constant(-1) if shapes.is_listed(type_) else ZERO
                 b.add(ops.If(ops.Not(value), (ops.Store(at, 0, none), ops.Return())))
                 if not shapes.is_listed(type_):
                     b.add(ops.Store(at, 0, ONE))
-                    at = b.kept(b.plus(at, WORD))
+                    at = b.kept(at + WORD)
             if not shapes.is_listed(type_):
                 for i, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
                     b.store(at, offset, ops.Load(value, i * WORD, shapes.rep(field)), field)
                 return
             item = shapes.item(type_)
             length = b.kept(ops.Load(value))
-            b.fail_if(ops.Compare("gt", length, ops.Constant(shapes.capacity(type_))), "a list longer than its room")
+            b.fail_if(length > shapes.capacity(type_), "a list longer than its room")
             b.add(ops.Store(at, 0, length))
             with b.counted(length) as number:
-                item_at = ops.Binary("add", value, b.times(number, WORD))
-                place = ops.Binary("add", at, b.times(number, shapes.words(item) * WORD))
+                item_at = value + number * WORD
+                place = at + number * (shapes.words(item) * WORD)
                 b.store(place, WORD, ops.Load(item_at, WORD, shapes.rep(item)), item)
 
         return self.module.made(name, (kept, source), None, build, f"encodes a value in its kept form: {type_}")
@@ -140,11 +138,11 @@ class Values:
             return value if shapes.is_scalar(of) else ops.Call(self.own(of), (value,))
 
         def build(b: FunctionBuilder) -> None:
-            value = ops.Get(source)
+            value = source
             if type_.optional:
                 b.add(ops.If(ops.Not(value), (ops.Return(ZERO),)))
             words: ops.Value = (
-                b.plus(ops.Load(value), 1)
+                ops.Load(value) + 1
                 if shapes.is_listed(type_)
                 else ops.Constant(shapes.width(type_) if isinstance(type_, BagType) else len(shapes.fields(type_)))
             )
@@ -154,7 +152,7 @@ class Values:
             if shapes.is_listed(type_) and not shapes.is_scalar(shapes.item(type_)):
                 item = shapes.item(type_)
                 with b.counted(words, first=ONE) as number:
-                    place = b.kept(ops.Binary("add", made, b.times(number, WORD)))
+                    place = b.kept(made + number * WORD)
                     b.add(ops.Store(place, 0, copied(b, ops.Load(place), item)))
             elif isinstance(type_, RecordType | RoomType):
                 for i, field in enumerate(shapes.fields(type_)):
@@ -180,12 +178,12 @@ class Values:
         lengths = self.memory.reserve(count)
 
         def build(b: FunctionBuilder) -> None:
-            b.fail_if(ops.Compare("lt", ops.Load(ops.Get(cards)), ops.Constant(count)), "too few cards")
+            b.fail_if(ops.Load(cards) < count, "too few cards")
             with b.counted(ops.Constant(count)) as number:
-                place = b.times(number, WORD)
-                card = ops.Load(ops.Binary("add", ops.Get(cards), place), WORD)
-                new = b.kept(ops.Load(b.times(card, WORD), printed))
-                with b.when(ops.Compare("ne", new, ops.Load(place, lengths))):
+                place = number * WORD
+                card = ops.Load(cards + place, WORD)
+                new = b.kept(ops.Load(card * WORD, printed))
+                with b.when(new.differs(ops.Load(place, lengths))):
                     b.add(ops.Store(place, lengths, new))
                     b.do("forget_ways")
             b.add(ops.Return(ops.Data(lengths, "lengths")))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
-from interpreter.compiler.ir.rewrite import parts
+from interpreter.compiler.ir.rewrite import Part, parts
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
@@ -21,21 +20,22 @@ def cost_of_runtime(name: str) -> int:
     return CALL + HELPERS[name].cost
 
 
-def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
-    """Return the cost of an op and its parts. An ``if`` costs as much as its more expensive branch."""
-    if isinstance(op, tuple):
-        return sum(cost_of(part, of_function) for part in op)
-    inside = [cost_of(part, of_function) for part in parts(op)]
-    match op:
-        case ops.Constant() | ops.Data() | ops.Get() | ops.Cell() | ops.Touch():
-            return sum(inside)
-        case ops.If(test):
-            return 1 + cost_of(test, of_function) + max(inside[1:])
+def cost_of(part: Part, of_function: Callable[[str], int]) -> int:
+    """Return the cost of ops and their parts. An ``if`` costs as much as its more expensive branch."""
+    if isinstance(part, tuple):
+        return sum(cost_of(item, of_function) for item in part)
+    if isinstance(part, ops.If):
+        branches = (cost_of(part.then, of_function), cost_of(part.otherwise, of_function))
+        return 1 + cost_of(part.test, of_function) + max(branches)
+    inside = sum(cost_of(each, of_function) for each in parts(part))
+    match part:
+        case ops.Constant() | ops.Data() | ops.Var() | ops.Cell() | ops.Touch():
+            return inside
         case ops.While():
-            return PASSES_OF_A_LOOP * (2 + sum(inside))
+            return PASSES_OF_A_LOOP * (2 + inside)
         case ops.Call(function):
-            return sum(inside) + of_function(function)
+            return inside + of_function(function)
         case ops.Allocate():
-            return CALL + sum(inside)
+            return CALL + inside
         case _:
-            return 1 + sum(inside)
+            return 1 + inside

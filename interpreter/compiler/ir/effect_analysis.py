@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
-from interpreter.compiler.ir.rewrite import inner, parts
+from interpreter.compiler.ir.rewrite import Part, inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.memory import CellGroup
-
 __all__ = ["ANYONE", "Cells", "Reads", "fits", "may_fail", "reads"]
 
 
-def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
+def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()) -> bool:
     """Return whether the evaluation of a tree may fail: it must then be evaluated wherever the plain form does."""
     for node in descendants(tree):
         match node:
@@ -84,7 +80,7 @@ class Cells:
     the lists.
     """
 
-    groups: Mapping[str, CellGroup]
+    groups: Mapping[str, ops.CellGroup]
     of_seats: frozenset[str]
     owners: Mapping[str, int]
     parts: Mapping[str, int]
@@ -132,15 +128,15 @@ class _Reader:
                 sets.setdefault(op.var, []).append(op.value)
         for var, values in sets.items():
             self._number.pop(var, None)
-            if len(values) == 1 and isinstance(values[0], ops.Get):
-                number = self._number.get(values[0].var)
-                if number is not None and values[0].var not in sets:
+            if len(values) == 1 and isinstance(values[0], ops.Var):
+                number = self._number.get(values[0])
+                if number is not None and values[0] not in sets:
                     self._number[var] = number
         self._sets = sets
         self._scan(function.body)
 
-    def _scan(self, body: Any) -> None:
-        stack = [body]
+    def _scan(self, body: Part) -> None:
+        stack: list[Part] = [body]
         while stack:
             op = stack.pop()
             if isinstance(op, tuple):
@@ -172,7 +168,7 @@ class _Reader:
             self.reads[name] = self.reads[name] & aligned if name in self.reads else aligned
 
     def _param(self, value: ops.Value) -> int | None:
-        return self._number.get(value.var) if isinstance(value, ops.Get) else None
+        return self._number.get(value) if isinstance(value, ops.Var) else None
 
     def _aligned(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
         """Return the parameter that identifies the owner of a cell, given the cell's address."""
@@ -200,21 +196,21 @@ class _Reader:
         """Return the complement of the parameter that a cell is a part of: its index is an item of the list of these
         parts."""
         match address:
-            case ops.Binary("shl", ops.Get(var), ops.Constant(2)) if offset == self.cells.groups[group].address:
-                item = var
+            case ops.Binary("shl", ops.Var() as item, ops.Constant(2)) if offset == self.cells.groups[group].address:
+                pass
             case _:
                 return ANYONE
         match self._sets.get(item):
-            case [ops.Load(ops.Get(at), 4)]:
+            case [ops.Load(ops.Var() as at, 4)]:
                 pass
             case _:
                 return ANYONE
         lists: set[ops.Var] = set()
         for value in self._sets.get(at, ()):
             match value:
-                case ops.Get(var):
-                    lists.add(var)
-                case ops.Binary("add", ops.Get(var), ops.Constant()) if var == at:
+                case ops.Var():
+                    lists.add(value)
+                case ops.Binary("add", ops.Var() as var, ops.Constant()) if var == at:
                     pass
                 case _:
                     return ANYONE
@@ -236,7 +232,7 @@ class _Reader:
             case ops.Select(
                 ops.Not(ops.Compare("eq", ops.Load() as tested, ops.Constant(-1))),
                 ops.Compare(
-                    "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Get() as seat
+                    "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Var() as seat
                 ),
                 ops.Constant(0),
             ) if tested == value and self.cells.owners.get(value.group) == table:

@@ -10,19 +10,23 @@ of the state names its *group* of cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
-from typing import Literal
+from typing import Literal, cast
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
+from interpreter.language.types import Type
 
 __all__ = [
+    "Action",
     "Allocate",
     "Binary",
     "Block",
     "Break",
     "Call",
     "Cell",
+    "CellGroup",
     "Charge",
     "Compare",
     "Constant",
@@ -31,7 +35,6 @@ __all__ = [
     "Do",
     "Fail",
     "Function",
-    "Get",
     "Global",
     "If",
     "Key",
@@ -57,6 +60,8 @@ __all__ = [
     "Var",
     "While",
     "Within",
+    "both",
+    "either",
 ]
 
 Rep = Literal["i32", "i64"]
@@ -64,25 +69,109 @@ Rep = Literal["i32", "i64"]
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
-    """Base class of the IR. ``span`` is the position in the rule text."""
+class CellGroup:
+    """A group of cells in memory: type of their contents, cell number of the first, number, address and stride."""
 
-    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    name: str
+    type: Type
+    base: int
+    count: int
+    address: int
+    stride: int
 
 
 @dataclass(frozen=True, slots=True)
-class Var:
+class Op:
+    """Base class of the IR."""
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+Operator = Callable[["Operand", "Value | int"], "Value"]
+
+
+def _binary(operator: str) -> Operator:
+    def build(left: Operand, right: Value | int) -> Value:
+        value = cast("Value", left)
+        return Binary(operator, value, _operand(right, value.rep))
+
+    return build
+
+
+def _comparison(operator: str) -> Operator:
+    def build(left: Operand, right: Value | int) -> Value:
+        value = cast("Value", left)
+        return Compare(operator, value, _operand(right, value.rep))
+
+    return build
+
+
+def _operand(value: Value | int, rep: Rep) -> Value:
+    return Constant(value, rep) if isinstance(value, int) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Operand(Op):
+    """Base class of values.
+
+    Operators build ops; a number on their right is a constant of the same representation. ``==`` compares ops, so
+    comparisons for equality are methods.
+    """
+
+    def __add__(self, other: Value | int) -> Value:
+        value = cast("Value", self)
+        match value, other:
+            case _, 0:
+                return value
+            case Constant(number, rep), int(more):
+                return Constant(number + more, rep)
+            case Data(address, of), int(more):
+                return Data(address + more, of)
+            case _:
+                return _binary("add")(self, other)
+
+    def __sub__(self, other: Value | int) -> Value:
+        return self + -other if isinstance(other, int) else _binary("sub")(self, other)
+
+    def __neg__(self) -> Value:
+        value = cast("Value", self)
+        return Binary("sub", Constant(0, value.rep), value)
+
+    def __mul__(self, number: int) -> Value:
+        value = cast("Value", self)
+        if isinstance(value, Constant):
+            return Constant(value.value * number, value.rep)
+        if number == 1:
+            return value
+        if number.bit_count() == 1:
+            return self << number.bit_length() - 1
+        return _binary("mul")(self, number)
+
+    __floordiv__ = _binary("div")
+    __mod__ = _binary("mod")
+    __and__ = _binary("and")
+    __or__ = _binary("or")
+    __lshift__ = _binary("shl")
+    __rshift__ = _binary("shr")
+    __lt__ = _comparison("lt")
+    __le__ = _comparison("le")
+    __gt__ = _comparison("gt")
+    __ge__ = _comparison("ge")
+    equals = _comparison("eq")
+    differs = _comparison("ne")
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Operand):
     """A variable of a function; its name is unique there."""
 
     name: str
     rep: Rep
 
 
-# --- values ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
-class Constant(Op):
+class Constant(Operand):
     """A compile-time number."""
 
     value: int
@@ -90,7 +179,7 @@ class Constant(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Data(Op):
+class Data(Operand):
     """The address of constant data in the module's memory."""
 
     address: int
@@ -100,18 +189,7 @@ class Data(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Get(Op):
-    """The value of a variable."""
-
-    var: Var
-
-    @property
-    def rep(self) -> Rep:
-        return self.var.rep
-
-
-@dataclass(frozen=True, slots=True)
-class Global(Op):
+class Global(Operand):
     """The value of a global of the machine, such as the top of the frames or of the arena."""
 
     name: str
@@ -119,7 +197,7 @@ class Global(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Load(Op):
+class Load(Operand):
     """The word at an address. ``group`` is the group of cells that it belongs to, or several joined by ``|``; ``?`` for
     any; empty for constants and the arena."""
 
@@ -130,7 +208,7 @@ class Load(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadLong(Op):
+class LoadLong(Operand):
     """A 64-bit number from memory of the machine."""
 
     address: Value
@@ -139,7 +217,7 @@ class LoadLong(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell(Op):
+class Cell(Operand):
     """The address of the contents of a cell of a group. It counts as a read of the cell."""
 
     address: Value
@@ -148,7 +226,7 @@ class Cell(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Binary(Op):
+class Binary(Operand):
     """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``."""
 
     operator: str
@@ -161,7 +239,7 @@ class Binary(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Op):
+class Compare(Operand):
     """``eq``, ``ne``, ``lt``, ``le``, ``gt``, ``ge`` of two values of one representation; signed."""
 
     operator: str
@@ -171,7 +249,7 @@ class Compare(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Op):
+class Not(Operand):
     """1 if the value is 0, else 0."""
 
     value: Value
@@ -179,7 +257,7 @@ class Not(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class ToNumber(Op):
+class ToNumber(Operand):
     """An index or boolean as a number."""
 
     value: Value
@@ -187,7 +265,7 @@ class ToNumber(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class ToIndex(Op):
+class ToIndex(Operand):
     """A number as an index: its lower 32 bits."""
 
     value: Value
@@ -195,7 +273,7 @@ class ToIndex(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class ToWord(Op):
+class ToWord(Operand):
     """A number as a word of memory; it traps if the number does not fit. ``optional``: the number may be none."""
 
     value: Value
@@ -204,7 +282,7 @@ class ToWord(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Op):
+class Select(Operand):
     """``then`` or ``otherwise``; only the selected one is evaluated."""
 
     test: Value
@@ -217,7 +295,7 @@ class Select(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Op):
+class Call(Operand):
     """A call of a function of the module or of the runtime, by name."""
 
     function: str
@@ -226,7 +304,7 @@ class Call(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate(Op):
+class Allocate(Operand):
     """The address of newly allocated words in the arena."""
 
     words: Value
@@ -234,7 +312,7 @@ class Allocate(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Within(Op):
+class Within(Operand):
     """A value preceded by statements, which run when it is evaluated: the result of inlining a call."""
 
     body: tuple[Statement, ...]
@@ -246,9 +324,9 @@ class Within(Op):
 
 
 Value = (
-    Constant
+    Var
+    | Constant
     | Data
-    | Get
     | Global
     | Load
     | LoadLong
@@ -270,7 +348,14 @@ Value = (
 
 
 @dataclass(frozen=True, slots=True)
-class Set(Op):
+class Action(Op):
+    """Base class of statements. ``span`` is the position in the rule text."""
+
+    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Action):
     """Set a variable."""
 
     var: Var
@@ -278,7 +363,7 @@ class Set(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class SetGlobal(Op):
+class SetGlobal(Action):
     """Set a global of the machine."""
 
     name: str
@@ -286,7 +371,7 @@ class SetGlobal(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Op):
+class Store(Action):
     """Write a word. ``group`` as in :class:`Load`."""
 
     address: Value
@@ -296,7 +381,7 @@ class Store(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class StoreLong(Op):
+class StoreLong(Action):
     """Write a 64-bit number to memory of the machine, such as a sort key in the arena."""
 
     address: Value
@@ -305,7 +390,7 @@ class StoreLong(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class CopyWords(Op):
+class CopyWords(Action):
     """Copy words from one address to another."""
 
     target: Value
@@ -315,7 +400,7 @@ class CopyWords(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Do(Op):
+class Do(Action):
     """A call for its effects. ``gives``: it has a result, which is dropped."""
 
     call: Value
@@ -323,7 +408,7 @@ class Do(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class If(Op):
+class If(Action):
     """One of two lists of statements."""
 
     test: Value
@@ -332,7 +417,7 @@ class If(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Op):
+class Block(Action):
     """Statements that :class:`Break` leaves by the label."""
 
     label: str
@@ -340,7 +425,7 @@ class Block(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class While(Op):
+class While(Action):
     """A loop while the test holds; ``step`` runs after each pass. :class:`Break` leaves it by the label."""
 
     label: str
@@ -350,21 +435,21 @@ class While(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Break(Op):
+class Break(Action):
     """Leave a block or loop."""
 
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Return(Op):
+class Return(Action):
     """Return to the caller."""
 
     value: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class TailCall(Op):
+class TailCall(Action):
     """A call that replaces the frame of this function and returns the callee's result."""
 
     function: str
@@ -372,21 +457,21 @@ class TailCall(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Fail(Op):
+class Fail(Action):
     """Trap: the plain form must explain the failure."""
 
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Charge(Op):
+class Charge(Action):
     """Consume steps of the budget; trap if none are left."""
 
     steps: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Touch(Op):
+class Touch(Action):
     """A cell of a group has changed. ``owner`` is its index in the group, if known; -1 is no index."""
 
     group: str
@@ -448,3 +533,13 @@ class Function(Op):
     """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
+
+
+def both(first: Value, second: Value) -> Value:
+    """Return the test that both hold; the second is evaluated only if the first holds."""
+    return Select(first, second, Constant(0))
+
+
+def either(first: Value, second: Value) -> Value:
+    """Return the test that one of two holds; the second is evaluated only if the first does not hold."""
+    return Select(first, Constant(1), second)

@@ -9,12 +9,12 @@ occurs. Comments give positions in the YAML files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
 
-__all__ = ["Cells", "text_of"]
+__all__ = ["text_of"]
 
 INDENT = "    "
 WORD = 4
@@ -24,24 +24,13 @@ OPERATORS = {
 }
 
 
-class Cells(Protocol):
-    """A group of cells: address, stride in bytes, and number."""
-
-    @property
-    def address(self) -> int: ...
-    @property
-    def stride(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-
-
-def text_of(function: ops.Function, groups: Mapping[str, Cells] | None = None) -> str:
+def text_of(function: ops.Function, groups: Mapping[str, ops.CellGroup] | None = None) -> str:
     """Return a function as text. ``groups`` describes the groups of cells by name."""
     return "\n".join(_Writer(groups or {}).function(function))
 
 
 class _Writer:
-    def __init__(self, groups: Mapping[str, Cells]) -> None:
+    def __init__(self, groups: Mapping[str, ops.CellGroup]) -> None:
         self._groups = groups
         self._declared: set[str] = set()
         self._place = ""
@@ -141,8 +130,8 @@ class _Writer:
                 return f"{number}L" if rep == "i64" else str(number)
             case ops.Data(address, of):
                 return f"data {address}{f' {chr(34)}{of}{chr(34)}' if of else ''}"
-            case ops.Get(var):
-                return var.name
+            case ops.Var(name):
+                return name
             case ops.Global(name):
                 return f"${name}"
             case ops.Load(address, offset, rep, group):

@@ -2,70 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
-from typing import Any
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import cast
 
-from interpreter.compiler.ir import ops
+from interpreter.base.frozen import with_fields
+from interpreter.compiler.ir.ops import Call, Function, Op, Statement, TailCall
 
-__all__ = ["inner", "parts", "rewritten"]
+__all__ = ["Part", "called", "callees_first", "inner", "parts", "rewritten"]
 
-_PLAIN = frozenset(("rep", "span", "offset", "group", "operator", "name", "function", "label", "why", "of", "gives"))
-"""Fields that contain no ops."""
-
-
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def _parts(cls: Any) -> tuple[str, ...]:
-    names = _FIELDS.get(cls)
-    if names is None:
-        names = _FIELDS[cls] = tuple(field.name for field in fields(cls) if field.name not in _PLAIN)
-    return names
+Part = Op | tuple["Part", ...]
+Change = Callable[[Op], Part]
 
 
-def parts(op: Any) -> list[Any]:
+_known: dict[type[Op], tuple[str, ...]] = {}
+
+
+def _names(cls: type[Op]) -> tuple[str, ...]:
+    """Return the names of the fields that contain ops, by their annotations."""
+    if cls not in _known:
+        typed = ((field.name, str(field.type)) for field in fields(cls))
+        _known[cls] = tuple(name for name, type_ in typed if "Value" in type_ or "Statement" in type_)
+    return _known[cls]
+
+
+def parts(op: Op) -> list[Part]:
     """Return the direct parts of an op: ops and non-empty tuples of ops."""
-    values = (getattr(op, name) for name in _parts(type(op)))
-    return [part for part in values if isinstance(part, ops.Op | tuple)]
+    return [part for name in _names(type(op)) if (part := getattr(op, name))]
 
 
-def inner(op: Any) -> Iterator[Any]:
+def inner(part: Part) -> Iterator[Op]:
     """Yield an op and all ops in it, in preorder; tuples are flattened."""
-    stack = [op]
+    stack: list[Part] = [part]
     while stack:
         current = stack.pop()
         if isinstance(current, tuple):
             stack.extend(reversed(current))
-            continue
-        yield current
-        for name in reversed(_parts(type(current))):
-            part = getattr(current, name)
-            if isinstance(part, ops.Op | tuple) and part:
-                stack.append(part)
+        else:
+            yield current
+            stack.extend(reversed(parts(current)))
 
 
-def rewritten(op: Any, change: Callable[[Any], Any]) -> Any:
-    """Rewrite an op and all ops in it with ``change``, from the inside out.
+def called(part: Part) -> list[str]:
+    """Return the functions that ops call, once for each call."""
+    return [op.function for op in inner(part) if isinstance(op, Call | TailCall)]
 
-    Unchanged ops are reused. A statement in a list may become a tuple of statements.
+
+def callees_first(functions: Mapping[str, Function]) -> list[str]:
+    """Return the names of functions in an order in which callees precede callers, except in circles."""
+    order: dict[str, None] = {}
+    open_: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in functions and name not in order and name not in open_:
+            open_.add(name)
+            for callee in called(functions[name].body):
+                visit(callee)
+            open_.discard(name)
+            order[name] = None
+
+    for name in functions:
+        visit(name)
+    return list(order)
+
+
+def rewritten(body: tuple[Statement, ...], change: Change) -> tuple[Statement, ...]:
+    """Rewrite all ops in statements with ``change``, from the inside out.
+
+    Unchanged ops are reused. A statement may become a tuple of statements.
     """
-    if isinstance(op, tuple):
-        items: list[Any] = []
-        same = True
-        for item in op:
-            new = rewritten(item, change)
-            same = same and new is item
-            if isinstance(new, tuple):
-                items.extend(new)
-            else:
-                items.append(new)
-        return op if same else tuple(items)
-    changed: dict[str, Any] = {}
-    for name in _parts(type(op)):
-        part = getattr(op, name)
-        if isinstance(part, ops.Op | tuple):
-            new = rewritten(part, change)
-            if new is not part:
-                changed[name] = new
-    return change(replace(op, **changed) if changed else op)
+    return cast("tuple[Statement, ...]", _rewritten(body, change))
+
+
+def _rewritten(part: Part, change: Change) -> Part:
+    if isinstance(part, tuple):
+        items: list[Part] = []
+        for item in part:
+            new = _rewritten(item, change)
+            items.extend(new if isinstance(new, tuple) else (new,))
+        is_same = len(items) == len(part) and all(map(operator.is_, items, part))
+        return part if is_same else tuple(items)
+    changes: dict[str, object] = {}
+    for name in _names(type(part)):
+        old = getattr(part, name)
+        if old and (new := _rewritten(old, change)) is not old:
+            changes[name] = new
+    return change(with_fields(part, changes))

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import inner, rewritten
+from interpreter.compiler.ir.rewrite import Part, inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["fuel"]
@@ -42,10 +41,9 @@ def fuel(functions: Functions, context: Context) -> Functions:
                 counts[name] = None if below is None else below + 1
         return counts[name]
 
-    def change(op: Any) -> Any:
-        body = getattr(op, "body", None)
-        if isinstance(op, ops.Block | ops.While | ops.Within) and body:
-            return replace(op, body=_less(body, calls_of))
+    def change(op: ops.Op) -> Part:
+        if isinstance(op, ops.Block | ops.While | ops.Within):
+            return replace(op, body=_less(op.body, calls_of))
         if isinstance(op, ops.If):
             return replace(op, then=_less(op.then, calls_of), otherwise=_less(op.otherwise, calls_of))
         return op
@@ -73,7 +71,7 @@ def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
     return None
 
 
-def _calls(body: Any, calls_of: CallsOf) -> int | None:
+def _calls(body: Part, calls_of: CallsOf) -> int | None:
     """Return the maximum number of calls in ops; None: too many, or inside a loop."""
     total = 0
     for op in inner(body):
@@ -96,6 +94,6 @@ def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.State
             if loop is not None and _calls((loop.test, loop.body, loop.step), calls_of) is not None:
                 if isinstance(statement.steps, ops.Constant) and statement.steps.value <= SHORT.value:
                     continue
-                statement = ops.If(ops.Compare("gt", statement.steps, SHORT), (statement,))
+                statement = ops.If(statement.steps > SHORT, (statement,))
         result.append(statement)
     return tuple(result)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import inner, rewritten
+from interpreter.compiler.ir.rewrite import Part, called, callees_first, inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["inline"]
@@ -34,34 +33,23 @@ class _Inliner:
         self._functions, self._roots = functions, context.roots
         self._result: dict[str, ops.Function] = {}
         self._sizes: dict[str, int] = {}
-        self._open: set[str] = set()
-        self._calls = Counter(called for function in functions.values() for called in _calls(function.body))
+        self._calls = Counter(name for function in functions.values() for name in called(function.body))
 
     def done(self) -> Functions:
-        for name in self._functions:
-            self._visit(name)
+        for name in callees_first(self._functions):
+            function = self._functions[name]
+            self._count, self._size = 0, _size(function.body)
+            body = rewritten(function.body, self._change)
+            self._result[name] = replace(function, body=body)
+            self._sizes[name] = _size(body)
         reached: set[str] = set()
-        stack = [name for name in self._roots if name in self._result]
+        stack = list(self._roots)
         while stack:
             name = stack.pop()
-            if name not in reached:
+            if name in self._result and name not in reached:
                 reached.add(name)
-                stack.extend(called for called in _calls(self._result[name].body) if called in self._result)
+                stack.extend(called(self._result[name].body))
         return {name: self._result[name] for name in self._functions if name in reached}
-
-    def _visit(self, name: str) -> None:
-        if name in self._result or name in self._open:
-            return
-        self._open.add(name)
-        function = self._functions[name]
-        for called in _calls(function.body):
-            if called in self._functions:
-                self._visit(called)
-        self._count, self._size = 0, sum(1 for _ in inner(function.body))
-        body = rewritten(function.body, self._change)
-        self._result[name] = replace(function, body=body)
-        self._sizes[name] = sum(1 for _ in inner(body))
-        self._open.discard(name)
 
     def _taken(self, name: str) -> ops.Function | None:
         """Return the function if a call of it is to be inlined, else None."""
@@ -74,100 +62,72 @@ class _Inliner:
         self._size += size
         return function
 
-    def _change(self, op: Any) -> Any:
+    def _change(self, op: ops.Op) -> Part:
         match op:
             case ops.Call(name, arguments):
                 function = self._taken(name)
                 if function is not None and function.result is not None:
-                    return self._value(function, arguments)
+                    body, value = self._inlined(function, arguments)
+                    assert value is not None
+                    return ops.Within(body, value) if body else value
             case ops.Do(ops.Call(name, arguments)):
                 function = self._taken(name)
                 if function is not None and function.result is None:
-                    body, _ = self._inlined(function, arguments)
-                    return body
+                    return self._inlined(function, arguments)[0]
             case ops.Do(ops.Within(body, value), True):
                 return (*body, ops.Do(value, True))
-            case _:
-                return op
         return op
-
-    def _value(self, function: ops.Function, arguments: tuple[ops.Value, ...]) -> ops.Value:
-        body, value = self._inlined(function, arguments)
-        assert value is not None
-        return ops.Within(body, value) if body else value
 
     def _inlined(
         self, function: ops.Function, arguments: tuple[ops.Value, ...]
     ) -> tuple[tuple[ops.Statement, ...], ops.Value | None]:
         """Return the statements that replace a call, and its value."""
         self._count += 1
-        end = f".{self._count}"
-        is_set = {op.var for op in inner(function.body) if isinstance(op, ops.Set)}
-        known: dict[ops.Var, ops.Value] = {}
+        number, body = self._count, function.body
+        returns = sum(isinstance(op, ops.Return) for op in inner(body))
+        is_straight = returns == 1 and isinstance(body[-1], ops.Return)
+        if returns == 0 and function.result is None:  # a function with a result but no return always traps
+            is_straight = True
+
+        def unlike(name: str) -> str:
+            """Return a name that is unique in the caller: names of built variables never begin like this."""
+            return f"{function.name}.{name}.{number}"
+
+        def renamed(var: ops.Var) -> ops.Var:
+            return ops.Var(unlike(var.name), var.rep)
+
+        is_set = {op.var for op in inner(body) if isinstance(op, ops.Set)}
+        given: dict[ops.Var, ops.Value] = {}
         statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
-            if var not in is_set and isinstance(argument, ops.Constant | ops.Data | ops.Get):
-                known[var] = argument
-                continue
-            new = ops.Var(_unlike(function.name, var.name, end), var.rep)
-            known[var] = ops.Get(new)
-            statements.append(ops.Set(new, argument))
-        body = function.body
-        returns = sum(isinstance(op, ops.Return) for op in inner(body))
-        bare = returns == 0 and function.result is None  # a function with a result but no return always traps
-        if bare or (returns == 1 and isinstance(body[-1], ops.Return)):
-            renamed = self._renamed(function, body, known, end, None, "")
-            if returns:
-                last = renamed[-1]
-                assert isinstance(last, ops.Return)
-                return (*statements, *renamed[:-1]), last.value
-            return (*statements, *renamed), None
-        label = _unlike(function.name, "end", end)
-        answer = ops.Var(_unlike(function.name, "answer", end), function.result) if function.result else None
-        renamed = self._renamed(function, body, known, end, answer, label)
-        return (*statements, ops.Block(label, renamed)), ops.Get(answer) if answer is not None else None
+            if var not in is_set and isinstance(argument, ops.Constant | ops.Data | ops.Var):
+                given[var] = argument
+            else:
+                statements.append(ops.Set(renamed(var), argument))
+        label, answer = unlike("end"), ops.Var(unlike("answer"), function.result or "i32")
 
-    def _renamed(
-        self,
-        function: ops.Function,
-        body: tuple[ops.Statement, ...],
-        known: dict[ops.Var, ops.Value],
-        end: str,
-        answer: ops.Var | None,
-        label: str,
-    ) -> tuple[ops.Statement, ...]:
-        name = function.name
-
-        def change(op: Any) -> Any:
+        def change(op: ops.Op) -> Part:
             match op:
-                case ops.Get(var):
-                    return known.get(var) or ops.Get(ops.Var(_unlike(name, var.name, end), var.rep))
-                case ops.Set(var, value):
-                    replacement = known.get(var)
-                    new = (
-                        replacement.var
-                        if isinstance(replacement, ops.Get)
-                        else ops.Var(_unlike(name, var.name, end), var.rep)
-                    )
-                    return replace(op, var=new)
+                case ops.Var():
+                    return given.get(op) or renamed(op)
+                case ops.Set(var):
+                    return replace(op, var=renamed(var))
                 case ops.Block() | ops.While() | ops.Break():
-                    return replace(op, label=_unlike(name, op.label, end))
-                case ops.Return(value) if label:
-                    return (
-                        *((ops.Set(answer, value),) if answer is not None and value is not None else ()),
-                        ops.Break(label),
-                    )
+                    return replace(op, label=unlike(op.label))
+                case ops.Return(value) if not is_straight:
+                    return (ops.Set(answer, value), ops.Break(label)) if value is not None else ops.Break(label)
                 case _:
                     return op
 
-        result: tuple[ops.Statement, ...] = rewritten(body, change)
-        return result
+        replaced = rewritten(body, change)
+        if not is_straight:
+            return (*statements, ops.Block(label, replaced)), answer if function.result is not None else None
+        match replaced:
+            case (*before, ops.Return(value)):
+                return (*statements, *before), value
+            case _:
+                return (*statements, *replaced), None
 
 
-def _unlike(function: str, name: str, end: str) -> str:
-    """Return a name that is unique in the caller: names of built variables never begin like this."""
-    return f"{function}.{name}{end}"
-
-
-def _calls(body: Any) -> list[str]:
-    return [op.function for op in inner(body) if isinstance(op, ops.Call | ops.TailCall)]
+def _size(body: tuple[ops.Statement, ...]) -> int:
+    return sum(1 for _ in inner(body))

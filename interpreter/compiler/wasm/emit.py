@@ -134,8 +134,8 @@ class _Writer:
                 return f"({rep}.const {number})"
             case ops.Data(address, of):
                 return f"(i32.const {address})" + (f" (; {of} ;)" if of else "")
-            case ops.Get(var):
-                return f"(local.get ${self._var(var)})"
+            case ops.Var():
+                return f"(local.get ${self._var(value)})"
             case ops.Global(name):
                 return f"(global.get ${name})"
             case ops.Load(address, offset, rep):
