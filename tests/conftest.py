@@ -1,5 +1,5 @@
 """Test configuration: deterministic properties in continuous integration, a separate cache, modules from the first
-choice, and rare cyclic garbage collection."""
+choice where tests ask for them, and rare cyclic garbage collection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import pytest
 from hypothesis import settings
 
 from interpreter.base import store
-from interpreter.base.cycles import search_rarely
-from interpreter.compiler.wasm import compiled_machine as machine
+from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language.parse import remembered
 from tests.play.toy import ROOT
-from tests.support import drop_if_grown, drop_shared
+from tests.support import TREES, drop_if_grown, drop_shared
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # their assertions should show differences
 
@@ -36,9 +36,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and processes started by
 
 store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads more rulesets and tables than a user does
 
-machine.PATIENCE = 0  # short games use modules too, which normally would not be worth compiling
+compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
-search_rarely()
+gc.set_threshold(50_000, 300, 10)  # what tests share is large and stays
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # set by shells for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,6 +51,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile modules before the first choice: short games use them too. New tables only."""
+    monkeypatch.setattr(compiled_machine, "PATIENCE", 0)
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +74,13 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_logfinish() -> None:
     """Drop shared rulesets and tables after a test if they take too much memory."""
     drop_if_grown()
+
+
+@pytest.fixture(autouse=True)
+def parsed_once() -> Iterator[None]:
+    """Parse equal rule text once for all tests: most small rulesets share their family."""
+    with remembered(TREES):
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interpreter.base.source import SourceFile
+from interpreter.language.parse import Trees
 from interpreter.language.texts import Typed
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
-__all__ = ["drop_if_grown", "drop_shared", "rule_text", "shared"]
+__all__ = ["TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
 
-MOST_MEMORY = 400
+TREES: Trees = {}
+"""Rule text parsed so far, for all tests of a process."""
+MOST_MEMORY = 600
 """So many megabytes may a process of the tests take before it drops what its tests share."""
-SOME_MEMORY = 60
+SOME_MEMORY = 120
 """Where a process grew by so many megabytes, it looks for what nobody needs any more."""
 _kept = 0.0
 """Megabytes that were left when this was done last."""
@@ -53,6 +56,7 @@ def drop_if_grown() -> None:
     """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by half
     of that, since the rest cannot be dropped."""
     if _memory() > max(MOST_MEMORY, _kept + MOST_MEMORY / 2):
+        TREES.clear()
         drop_shared()
 
 

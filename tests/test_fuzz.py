@@ -38,6 +38,8 @@ from tests.language import test_format as trees
 from tests.small import FAMILY, MAP, RULESET, outcome, played, write
 from tests.support import shared
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 
 
@@ -85,7 +87,7 @@ structures = st.recursive(
 )
 
 
-@some(60)
+@some(30)
 @given(st.one_of(st.text(max_size=300), structures.map(lambda value: yaml.safe_dump(value, allow_unicode=True))))
 def test_any_text_is_a_document_or_diagnostics(text: str) -> None:
     text = "".join(char for char in text if not 0xD800 <= ord(char) < 0xE000)
@@ -297,7 +299,7 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
         return "played"
 
 
-@some(70)
+@some(40)
 @given(st.integers(0, 10**9), st.integers(1, 3))
 @example(1289708, 3)
 def test_a_changed_ruleset_is_refused_or_plays(seed: int, changes: int) -> None:
@@ -625,7 +627,7 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
     return found
 
 
-@some(25)
+@some(15)
 @given(st.integers(0, 10**9))
 def test_rules_that_are_mostly_right_play_or_are_told(seed: int) -> None:
     act, rules, sections = ruleset_of(seed)
@@ -689,7 +691,7 @@ def renamed(tree: Any, chance: random.Random) -> Any:
     return replace(tree, **inner)
 
 
-@some(80)
+@some(40)
 @given(trees.procedures | trees.blocks, trees.functions, st.integers(0, 10**6))
 def test_any_tree_is_checked(procedure: Any, function: Any, seed: int) -> None:
     chance = random.Random(seed)

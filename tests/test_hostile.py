@@ -24,6 +24,8 @@ from interpreter.simulate.throughput import calibration
 from tests.small import RULESET, examined, loaded, outcome, write
 from tests.support import rule_text
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 SECONDS, TURNS_A_SECOND = 8, 1_468_300
 """An attack takes a second or two, where the calibration loop makes so many turns a second; a busy machine may need
 longer. On one that is slower, or while it is, they are the seconds of that machine."""

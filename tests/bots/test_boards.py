@@ -60,14 +60,20 @@ def board(folder: Path, pieces: tuple[int, ...], reach: int) -> Ruleset:
     return load(path)
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    ("pieces", "reach"),
-    [((20, 15, 7), 2), ((90,), 2), ((45,), 6), ((200,), 3)],
+    ("pieces", "reach", "seated"),
+    [
+        ((20, 15, 7), 2, {2: "sensible", 4: "greedy"}),
+        ((90,), 2, {3: "sensible"}),
+        ((45,), 6, {6: "sensible"}),
+        ((200,), 3, {2: "sensible", 6: "greedy"}),
+    ],
     ids=["three pieces", "ninety cities", "many links", "two hundred cities"],
 )
-def test_bots_play_on_any_board(pieces: tuple[int, ...], reach: int, tmp_path: Path) -> None:
+def test_bots_play_on_any_board(pieces: tuple[int, ...], reach: int, seated: dict[int, str], tmp_path: Path) -> None:
     ruleset = board(tmp_path, pieces, reach)
-    for players, bot in ((2, "sensible"), (3, "sensible"), (6, "sensible"), (4, "greedy")):
+    for players, bot in seated.items():
         match = Match(ruleset, bots_of(bot, ruleset, players), seed=players)
         assert match.play() is not None
         assert match.game.state.cells[match.game.machine.constants.layout.base["round"]] < 30

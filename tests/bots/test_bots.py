@@ -24,6 +24,8 @@ from interpreter.reading.files import Shelf
 from interpreter.simulate.simulation import simulate
 from tests.play.toy import ROOT
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 Choices = list[tuple[int, dict[str, Json]]]
 
 
@@ -177,7 +179,8 @@ def test_both_forms_follow_the_functions_of_a_policy() -> None:
     assert machine.bailouts == 0
 
 
-def test_equal_policies_come_into_the_module_once(pebbles: Ruleset) -> None:
+def test_equal_policies_come_into_the_module_once() -> None:
+    pebbles = load("pebbles", shelf=Shelf([ROOT]))
     first = choices(pebbles, "eager", 2, 5)
     machine = pebbles.table(2, pebbles.settings({})).machine
     module, known = machine.module, held(machine)

@@ -22,6 +22,8 @@ from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.listeners import listen
 from tests.small import FAMILY, loaded, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 SCORED = FAMILY.replace("state:\n", "state:\n  score_all: {value: int, start: 0}\n")
 GO = "policies:\n  p: {act: {prefer: go}}\n"
 FORMS = pytest.mark.parametrize("plain", [True, False])

@@ -13,6 +13,8 @@ from interpreter.language.policies import Preferences
 from interpreter.play.match import Match
 from tests.play.toy import changed
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 OLD = """\
       prefer: |
         pull kind, number where number < 3 and is_worth_it(who, kind, number) by -worth(who, kind, number), as listed

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from interpreter.authoring import validation
 from interpreter.cli.main import COMMANDS
+from interpreter.reading.files import KINDS, shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
@@ -222,18 +223,21 @@ def test_what_is_not_there(run: Run, command: str, target: str, said: str) -> No
     assert said in result.output
 
 
-def of_all_that_is_shipped(command: str) -> tuple[int, str]:
-    """How a command ends for everything, and its output. It takes much memory, so it is a process of its own."""
-    environment = {name: value for name, value in os.environ.items() if name != "REGELWERK_PATH"}
-    words = [sys.executable, "-m", "interpreter", command]
-    done = subprocess.run(words, env=environment, cwd=TOP, stdout=subprocess.PIPE, encoding="utf-8", check=False)
-    return done.returncode, done.stdout
+SOME = ("goofspiel", "outpost", "germany-2018", "germany-2004", "bsw-france", "india-2018")
+"""Rulesets of each family and edition. `.ci/run` validates and lints all."""
 
 
 @pytest.mark.slow
-def test_everything_shipped_is_valid() -> None:
-    code, told = of_all_that_is_shipped("validate")
-    assert (code, told.rpartition(", ")[2]) == (0, "no errors\n"), told
+def test_what_is_shipped_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file, with each overlay on some rulesets."""
+    shelf = shelf_for()
+    monkeypatch.setattr(
+        validation, "rulesets_of", lambda shelf: [each for each in rulesets_of(shelf) if each.id in SOME]
+    )
+    files = [id for kind in KINDS if kind not in ("ruleset", "scenarios", "words") for id in shelf.ids(kind)]
+    found = validation.validate([*SOME, *files])
+    assert found.diagnostics == []
+    assert found.rulesets == {*SOME}
 
 
 # --- lint
@@ -330,11 +334,6 @@ def test_lint_what_is_not_there(run: Run, pond: Path, target: str) -> None:
     result = run("lint", target)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "did you mean `pond" in result.stderr
-
-
-@pytest.mark.slow
-def test_everything_shipped_is_said_once() -> None:
-    assert of_all_that_is_shipped("lint") == (0, "nothing found\n")
 
 
 # --- help

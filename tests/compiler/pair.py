@@ -82,7 +82,7 @@ def tables() -> list[tuple[str, int]]:
     return [
         (name, players)
         for name in named()
-        for players in range(ruleset(name).composition.players.low, ruleset(name).composition.players.high + 1)
+        for players in sorted({ruleset(name).composition.players.low, ruleset(name).composition.players.high})
     ]
 
 

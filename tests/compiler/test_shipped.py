@@ -1,5 +1,5 @@
-"""Every shipped ruleset runs in the module, with each overlay that fits it and with its policies; nothing is left to
-the plain form."""
+"""Every shipped ruleset runs in the module with its policies, and every overlay on some ruleset; nothing is left to the
+plain form."""
 
 from __future__ import annotations
 
@@ -14,31 +14,38 @@ from interpreter.reading.files import shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 
 
-def named() -> list[tuple[str, str]]:
-    """Every ruleset, and each with every overlay that fits it."""
+def named() -> list[tuple[str, str, bool]]:
+    """Every ruleset, alone or with one of the overlays that fit it, in turn, for its least or greatest number of
+    players, in turn."""
     shelf = shelf_for()
     read = [shelf.read("overlay", id)[0] for id in shelf.ids("overlay")]
-    found = []
-    for ruleset in rulesets_of(shelf):
+    found: list[tuple[str, str, bool]] = []
+    fits: dict[str, str] = {}
+    for number, ruleset in enumerate(rulesets_of(shelf)):
         files = {id for _, id in ids_of(shelf, ruleset)}
-        fitting = [overlay.id for overlay in read if overlay is not None and can_have(files, overlay)]
-        found += [(ruleset.id, overlay) for overlay in ("", *fitting)]
-    return found
+        fitting = ["", *(overlay.id for overlay in read if overlay is not None and can_have(files, overlay))]
+        found.append((ruleset.id, fitting[number // 2 % len(fitting)], number % 2 == 0))
+        fits.update((overlay, ruleset.id) for overlay in fitting)
+    had = {overlay for _, overlay, _ in found}
+    return found + [(ruleset, overlay, False) for overlay, ruleset in fits.items() if overlay not in had]
 
 
-@pytest.mark.parametrize(("name", "overlay"), named())
-def test_all_functions_are_built(name: str, overlay: str) -> None:
+def test_every_overlay_has_its_turn() -> None:
+    assert {overlay for _, overlay, _ in named()} == {"", *shelf_for().ids("overlay")}
+
+
+@pytest.mark.parametrize(("name", "overlay", "few"), named())
+def test_all_functions_are_built(name: str, overlay: str, few: bool) -> None:
     ruleset = load(name, [overlay] if overlay else [])
-    players = ruleset.composition.players
-    for number in {players.low, players.high}:
-        played = ruleset.for_players(number)
-        machine = played.table(number, played.settings({})).machine
-        for policy in policies_for(played).values():
-            machine.learn(policy)
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        for policy in policies_for(played).values():
-            for index, (_, end) in builder.decisions.asks.items():
-                peeks = peeks_of(played.model, policy, end.ask.name)
-                builder.policies.choosing(policy, index, policy.name, () if peeks.always else peeks.groups)
-        build(builder)
-        assert builder.left_out == {}
+    number = ruleset.composition.players.low if few else ruleset.composition.players.high
+    played = ruleset.for_players(number)
+    machine = played.table(number, played.settings({})).machine
+    for policy in policies_for(played).values():
+        machine.learn(policy)
+    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+    for policy in policies_for(played).values():
+        for index, (_, end) in builder.decisions.asks.items():
+            peeks = peeks_of(played.model, policy, end.ask.name)
+            builder.policies.choosing(policy, index, policy.name, () if peeks.always else peeks.groups)
+    build(builder)
+    assert builder.left_out == {}

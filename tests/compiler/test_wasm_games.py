@@ -28,26 +28,19 @@ wasmtime: Any = pytest.importorskip("wasmtime")
 
 TABLES: dict[str, tuple[str, Sequence[str], int, dict[str, Any]]] = {
     "germany-2018, 4": ("germany-2018", (), 4, {}),
-    "germany-2018, 2": ("germany-2018", (), 2, {}),
-    "outpost, 4": ("outpost", (), 4, {}),
+    "outpost, 3": ("outpost", (), 3, {}),
     "bsw-baden-wuerttemberg, 5": ("bsw-baden-wuerttemberg", (), 5, {}),
     "germany-2004 with robots, 3": ("germany-2004", ("robots",), 3, {"robots": 2}),
-    "usa-2018, 6": ("usa-2018", (), 6, {}),
-    "france-2004, 3": ("france-2004", (), 3, {}),
-    "italy-2018, 3": ("italy-2018", (), 3, {}),
-    "bsw-italy, 4": ("bsw-italy", (), 4, {}),
+    "usa-2018, 2": ("usa-2018", (), 2, {}),
     "goofspiel, 3": ("goofspiel", (), 3, {}),
 }
 POLICIES = [
     *(("germany-2018, 4", policy) for policy in ("bench", "greedy", "sensible")),
-    *(("outpost, 4", policy) for policy in ("bench", "greedy", "sensible")),
+    *(("outpost, 3", policy) for policy in ("greedy", "sensible")),
     *(("goofspiel, 3", policy) for policy in ("bench", "sensible", "random")),
     ("bsw-baden-wuerttemberg, 5", "bench"),
     ("germany-2004 with robots, 3", "greedy"),
-    ("usa-2018, 6", "bench"),
-    ("france-2004, 3", "sensible"),
-    ("italy-2018, 3", "greedy"),
-    ("bsw-italy, 4", "sensible"),
+    ("usa-2018, 2", "sensible"),
 ]
 
 
@@ -139,7 +132,7 @@ def pair(name: str) -> Pair:
 def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> None:
     it = pair(name)
     assert not it.builder.left_out
-    for seed in range(2 if it.players < 4 else 1):
+    for seed in range(3 if name == "goofspiel, 3" else 1):
         game = it.ruleset.new_game(it.players, seed, settings=it.given)
         it.exports["start"](it.store, seed)
         chooses = random.Random(seed)
@@ -159,7 +152,7 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
 @pytest.mark.parametrize(("name", "policy"), POLICIES)
 def test_a_policy_chooses_the_same(name: str, policy: str) -> None:
     it = pair(name)
-    for seed in (11, 12):
+    for seed in (11, 12) if name == "goofspiel, 3" else (len(policy),):
         match = Match(it.ruleset, bots_of(policy, it.ruleset, it.players), seed, it.given)
         it.begin(it.policies.index(policy), seed, seed)
         while match.step():

@@ -16,6 +16,8 @@ from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from tests.compiler.pair import Pair, play
 from tests.small import examined, loaded, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 ACT = """\
 choose bid(amount) by each s in seats where s.counts, at once:
   pay value in 0 .. s.money where value != 2 or s == seats[0]:

@@ -15,6 +15,8 @@ from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from interpreter.play.match import Match
 from tests.small import FAMILY, examined, loaded, outcome, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 COPIED = FAMILY.replace(
     """      number
       1

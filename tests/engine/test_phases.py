@@ -14,6 +14,8 @@ from interpreter.reading.files import Shelf
 from interpreter.testing.suite import suite_of
 from tests.small import FAMILY, loaded, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 ROUND = "round: [{phase: buy, when: act == buying}, {phase: sell, when: act == selling}, act_over]"
 KINDS = "kinds: {act: [buying, selling], "
 SECTIONS = """

@@ -20,6 +20,8 @@ from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
 from tests.small import loaded, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 CASES = Path(__file__).parents[1] / "cases"
 
 
@@ -198,7 +200,7 @@ def program(rng: random.Random) -> str:
     return f"act_once()\nend game\n@{body}"
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(12))
 def test_who_cannot_tell_two_games_apart_sees_the_same_procedures(tmp_path: Path, seed: int) -> None:
     """Random rules, played with other hidden cards, draws and sealed choices: as long as all else that player 1 sees
     and hears is the same, so is what is under way."""
@@ -257,6 +259,8 @@ def test_a_search_does_not_read_secret_locals(tmp_path: Path, case: str) -> None
         assert imagined == {1, 2, 3}
         bot = bots_of("search:40:random", ruleset, 2)[1]
         truth = held(game, None, "act")["n"]
+        if truth in found:
+            continue
         found[truth] = [str(bot.choose(game, game.decision, Stream(each, "test"))) for each in range(6)]
     assert len(found) == 3
     assert found[1] == found[2] == found[3]

@@ -22,6 +22,8 @@ from interpreter.pages.rulebook import rulebook_of
 from interpreter.reading.files import Shelf
 from interpreter.testing.mutation import mutants_of
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 BASE = Path(__file__).parents[1] / "bad" / "_base"
 OVERLAY = """\
 language: 1

@@ -40,12 +40,15 @@ def kept(id: str = RULESET) -> SavedGame:
 
 def account(name: str, id: str = RULESET, skip: int = 0) -> Account:
     """Of the first line of that name, after so many others."""
-    lines = [
-        number
-        for number, line in numbered_lines(replay_game(load(id), kept(id)).table, replay_game(load(id), kept(id)).state)
-        if line.name == name
-    ]
+    lines = [number for number, told in numbers(id) if told == name]
     return account_of(load(id), kept(id), lines[skip])
+
+
+@shared
+def numbers(id: str) -> list[tuple[str, str]]:
+    """The number and name of each line."""
+    game = replay_game(load(id), kept(id))
+    return [(number, line.name) for number, line in numbered_lines(game.table, game.state)]
 
 
 def test_an_event_is_told_with_the_rules_that_led_to_it() -> None:

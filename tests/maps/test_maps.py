@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -48,6 +49,7 @@ def rulesets_with(name: str) -> list[str]:
     return [path.stem for path in paths if line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@lru_cache(maxsize=1)
 def ruleset_with(name: str) -> Ruleset:
     return interpreter.load(rulesets_with(name)[0])
 
@@ -86,7 +88,7 @@ def test_every_map_is_played_and_has_figures() -> None:
     assert [name for name in MAPS if not rulesets_with(name)] == []
 
 
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("name", MAPS, scope="module")  # map by map, so that each is loaded once
 class TestMap:
     def test_cities_and_regions_are_counted(self, name: str) -> None:
         regions = list(regions_of(name).values())
@@ -131,7 +133,7 @@ class TestMap:
     def test_the_cheapest_ways(self, name: str) -> None:
         ruleset, network = ruleset_with(name), ways_of(name)
         number = {node.name: i for i, node in enumerate(graph_of(name).nodes)}
-        constants = ruleset.new_game(players=ruleset.players.high).machine.constants
+        constants = ruleset.table(ruleset.players.high, ruleset.settings({})).machine.constants
         assert constants.graph is not None
         for figure in FIGURES[name]["ways"]:
             way, cost = figure["way"], figure["cost"]

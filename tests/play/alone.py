@@ -8,19 +8,29 @@ from typing import Any
 
 from interpreter.compiler.wasm.instance import text_to_binary
 from interpreter.play.module_export import Standalone
+from tests.support import shared
 
 __all__ = ["Alone"]
+
+
+@shared
+def _compiled(text: str) -> tuple[Any, Any]:
+    """Return the engine and the module of a text."""
+    from wasmtime import Engine, Module
+
+    return (engine := Engine()), Module(engine, text_to_binary(text))
 
 
 class Alone:
     """A module with its memory. Shapes and addresses are those of the manifest."""
 
     def __init__(self, built: Standalone) -> None:
-        from wasmtime import Engine, Instance, Memory, Module, Store
+        from wasmtime import Instance, Memory, Store
 
         self.manifest = manifest = json.loads(json.dumps(built.manifest))
-        self.store = Store(Engine())
-        exports = Instance(self.store, Module(self.store.engine, text_to_binary(built.text)), []).exports(self.store)
+        engine, module = _compiled(built.text)
+        self.store = Store(engine)
+        exports = Instance(self.store, module, []).exports(self.store)
         memory = exports["memory"]
         assert isinstance(memory, Memory)
         self._memory, self._exports = memory, exports

@@ -23,6 +23,8 @@ from interpreter.reading.files import shelf_for
 from interpreter.testing.soundness import Examiner, drawing, some_option
 from tests.small import FAMILY, loaded, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 CASES = Path(__file__).parents[1] / "cases"
 
 

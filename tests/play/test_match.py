@@ -41,6 +41,7 @@ def recorded(ruleset: Ruleset, spec: str, players: int, seed: int) -> str:
     return "".join(lines)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[str, ...]] = []
     make = module._made

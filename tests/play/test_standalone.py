@@ -22,22 +22,30 @@ from tests.compiler.ir_verifier import check_function, signatures_of
 from tests.play.alone import Alone
 from tests.support import shared
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 POLICIES = ("sensible", "random")
 CASES = Path(__file__).parents[1] / "cases"
 TABLES = [
     ("goofspiel", 3, ()),
     ("germany-2018", 3, ()),
     ("outpost", 2, ("hidden-money",)),
-    ("germany-2018", 2, ("hidden-money",)),
     ("germany-2004", 3, ("robots",)),
 ]
 SMALL = [
-    (str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path), 0, ())
-    for path in sorted(CASES.glob("*/*.yaml"))
-    if path.stem != "odds"  # a list that grows without end: the module gives up, and the interpreter goes on
-    and any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines())
+    (str(CASES / name), 0, ())
+    for name in (
+        "auction/auction.yaml",
+        "cups/cups.yaml",
+        "early-choice/islands.yaml",
+        "ferries/ferries.yaml",
+        "liars/liars.yaml",
+        "piles/stalls.yaml",
+        "storage/works.yaml",
+        "workers/labour.yaml",
+    )
 ]
-"""The small rulesets of the tests, for their usual number of people."""
+"""Some small rulesets of the tests, for their usual number of people."""
 ALL = [*TABLES, *SMALL]
 
 
@@ -197,9 +205,12 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
     people = made.manifest["players"]
     game = ruleset.new_game(people, 5)
     model = ruleset.model
-    seen = masked = 0
+    seen = masked = number = 0
     while game.decision is not None:
         game.apply(game.decision.options[chance.randrange(len(game.decision.options))])
+        number += 1
+        if number % 3 and (name, people, overlays) in TABLES:
+            continue
         put(alone, made, game)
         for seat in range(people):
             content, mask = alone.view(seat)
