@@ -229,12 +229,11 @@ class Game:
                 self.apply(choice)
             return
         decision, begun, state = self.decision, self._begun, self.state
-        if decision is not None and choice is not None and choice is decision.offered:
-            option = choice
-        else:
+        option = decision.offered if decision is not None else None
+        if option is None or choice is not option:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
+            decision = self.decision
         assert decision is not None
-        assert isinstance(option, Option)
         code = option.code
         next_turn = begun.machine.go(state, self.chance, code)
         self._made = self._made, decision.actor, decision.named.index, code

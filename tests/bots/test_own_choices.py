@@ -53,20 +53,22 @@ class Played:
 
 
 @contextmanager
-def gives_up(game: Game, function: str) -> Iterator[None]:
-    """Inside, a function of the module gives up when it has done its work."""
+def gives_up(game: Game) -> Iterator[None]:
+    """Inside, each step of the module gives up when it has made its first choice."""
     module: Any = game.machine.module
-    works = getattr(module, function)
+    works = module._step
 
-    def fails(*arguments: int) -> int:
-        works(*arguments)
-        raise Trap(function)
+    def fails(place: int) -> int:
+        module._words[module._most] = 0
+        works(place)
+        module._words[module._made] = 0
+        raise Trap("step")
 
-    setattr(module, function, fails)
+    module._step = fails
     try:
         yield
     finally:
-        setattr(module, function, works)
+        module._step = works
 
 
 @FORMS
@@ -101,7 +103,7 @@ def test_what_is_abandoned_after_a_failure_is_done_once(tmp_path: Path) -> None:
         played.game.apply(played.choose("q"))
     option = played.choose()
     before = played.game.machine.bailouts
-    with gives_up(played.game, "step"):
+    with gives_up(played.game):
         played.game.apply(option)
     assert played.game.machine.bailouts == before + 1
     assert played["score_all"] == len(played.game.choices) == 4

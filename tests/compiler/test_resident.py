@@ -17,6 +17,7 @@ from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
+from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.decision import Decision
@@ -26,6 +27,8 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
+from interpreter.play.match import streams_for
+from tests.small import loaded, write
 from tests.support import shared
 
 TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
@@ -47,6 +50,11 @@ def begun(name: str, players: int, seed: int) -> tuple[Game, Game]:
 
 def lives_there(game: Game) -> bool:
     return game.state.home is not None
+
+
+def home_of(game: Game) -> Any:
+    assert game.state.home is not None
+    return game.state.home
 
 
 def made(games: tuple[Game, ...], code: Any) -> None:
@@ -120,7 +128,8 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
 @settings(max_examples=6, deadline=None)
 def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed: int, choices: int) -> None:
     """Whether they are asked at each decision, twice at one, or not at all; whether their choice is made or another;
-    with streams of their own or a common one; with undo, another game, a copy and whole games in between."""
+    with streams of their own or a common one; with undo, another game, a copy and whole games in between. The module
+    plays ahead whenever bots choose."""
     chance = random.Random(choices)
     pairs = [begun(name, players, seed + number) for number in range(2)]
     machine = pairs[0][0].machine
@@ -159,16 +168,44 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
             case 6:
                 assert told(games[0]) == told(games[1])
             case again:
-                for _ in range(1 + (again == 7)):
-                    chosen = [
-                        row[seat].choose(game, decided(game), own[seats[seat][1]])
-                        for game, row, own in zip(games, bots, streams, strict=True)
-                    ]
-                    assert chosen[0] == chosen[1]
-                made(games, chosen[0].code)
+                for _ in range(chance.choice((1, 2, 40))):
+                    if games[1].decision is None:
+                        break
+                    seat = games[1].decision.actor % players
+                    for _ in range(1 + (again == 7)):
+                        chosen = [
+                            row[seat].choose(game, decided(game), own[seats[seat][1]])
+                            for game, row, own in zip(games, bots, streams, strict=True)
+                        ]
+                        assert chosen[0] == chosen[1]
+                    assert machine.compiled is not None
+                    machine.compiled.wait = machine.compiled.left = 0
+                    for game, option in zip(games, chosen, strict=True):
+                        game.apply(option if again % 2 else option.as_dict())
     for fast, plain in pairs:
         assert told(fast) == told(plain)
     assert machine.bailouts == 0
+
+
+def test_what_fails_ahead_fails_in_its_turn(tmp_path: Path) -> None:
+    """While only bots choose and nobody looks, the module plays ahead. A rule that fails there fails at the choice
+    that leads to it, and what was chosen before stands."""
+    act = "choose act by seats[round mod 2]:\n  go:\n    amount = 60 div (40 - round)\n"
+    ruleset = loaded(write(tmp_path, act, sections="policies:\n  first: {act: {prefer: any}}\n"))
+    game = ruleset.new_game(2, 1)
+    bots = [PolicyBot(policies_for(ruleset)["first"]) for _ in range(2)]
+    streams = streams_for(1, 2)
+    ahead = []
+    for _ in range(39):
+        decision = decided(game)
+        game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
+        ahead.append(len(home_of(game).upcoming))
+    assert max(ahead) > 10
+    assert ahead[-1] == 0
+    decision, digest = decided(game), game.digest()
+    with pytest.raises(RuleFailure, match="division"):
+        game.apply(decision.options[0])
+    assert (game.decision, game.digest(), game.value("round")) == (decision, digest, 40)
 
 
 def test_undo_goes_back_beyond_what_the_module_keeps() -> None:

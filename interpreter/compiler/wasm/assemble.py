@@ -33,6 +33,8 @@ UNDO_BYTES, MOST_UNDONE = 512 * 1024, 1_024
 """Memory for undo states, and their maximum number."""
 FRAMES_KEPT = 2_048
 """Maximum number of words of frames in an undo state."""
+MOST_AHEAD = 16
+"""Maximum number of choices in one step."""
 TURN_HEAD, MOST_TOLD = 16, 256
 """Size of a report before its option, and maximum size of a report, in bytes. A longer option is not chosen ahead."""
 
@@ -40,8 +42,9 @@ TURN_HEAD, MOST_TOLD = 16, 256
 class Plan:
     """Memory addresses behind the constants.
 
-    These are: the report of a decision (``turn``), the bots that are asked ``ahead``, the undo states (``undone`` has
-    their number and the next ``slot``), the first state, the options, the arena.
+    These are: the report of a decision (``turn``), the ``reports`` of a step (``made`` has their number and the maximum
+    number), the bots that are asked ``ahead``, the undo states (``undone`` has their number and the next ``slot``), the
+    first state, the options, the arena.
     """
 
     def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas, undo_bytes: int) -> None:
@@ -52,7 +55,9 @@ class Plan:
         self.turn = self.stream + 16
         strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
         self.turn_size = (min(MOST_TOLD, TURN_HEAD + max(strides, default=WORD)) + 7) // 8 * 8
-        self.ahead = self.turn + self.turn_size
+        self.reports = self.turn + self.turn_size
+        self.made = self.reports + MOST_AHEAD * self.turn_size
+        self.ahead = self.made + 2 * WORD
         self.undone = self.ahead + (len(builder.constants.seats) * WORD + 7) // 8 * 8
         self.undo = self.undone + 2 * WORD
         self.slot = (builder.memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
@@ -137,6 +142,11 @@ def assembled(
         "turn": plan.turn,
         "told": plan.turn + TURN_HEAD,
         "room": plan.turn_size - TURN_HEAD,
+        "turn_size": plan.turn_size,
+        "reports": plan.reports,
+        "made": plan.made,
+        "most": plan.made + WORD,
+        "last_top": STATE + plan.slot,
         "ahead": plan.ahead,
         "undone": plan.undone,
         "undo": plan.undo,

@@ -166,6 +166,11 @@ class CompiledMachine(Machine):
         If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
         """
         home: Any = state.home
+        if home is not None and home.upcoming and home.heeded and code is home.turn.code and home.chance is chance:
+            home.since.append(code)
+            home.heeded = False
+            home.turn = turn = home.upcoming.pop()
+            return turn if turn.index >= 0 else None
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         if home is not None:
@@ -272,9 +277,7 @@ class CompiledMachine(Machine):
             is_asked = ahead is not None and ahead.random is random and ahead.player == player
             if is_asked and ahead.used == random.end and not random.ahead:
                 home.heeded = True
-                if turn.drawn:
-                    ahead.used += turn.drawn
-                    random.go_to(ahead.used)
+                random.end = ahead.used = ahead.used + turn.drawn
                 return turn.code
         code: Code | None = home.choose(player, random)
         return code

@@ -97,11 +97,25 @@
   (call $tell)
   (i32.const 1))
 
-;; Save the state, apply the option at an address, run to the next decision and report it.
-(func (export "step") (param $option i32)
-  (call $keep)
-  (call $choose (local.get $option))
-  (call $tell))
+;; Save the state, apply the option at an address, run to the next decision and report it. Then go on with the choices
+;; that bots have made ahead, as long as they can be undone, until `most` choices are made. All reports are copied to
+;; `reports`; `made` counts them, so that it is known after a trap, too. Return the count.
+(func (export "step") (param $option i32) (result i32)
+  (local $made i32)
+  (i32.store (i32.const {made}) (i32.const 0))
+  (loop $next
+    (call $keep)
+    (call $choose (local.get $option))
+    (call $tell)
+    (memory.copy (i32.add (i32.const {reports}) (i32.mul (local.get $made) (i32.const {turn_size})))
+      (i32.const {turn}) (i32.const {turn_size}))
+    (local.set $made (i32.add (local.get $made) (i32.const 1)))
+    (i32.store (i32.const {made}) (local.get $made))
+    (local.set $option (i32.const {told}))
+    (br_if $next (i32.and
+      (i32.and (i32.load offset=8 (i32.const {turn})) (i32.lt_u (local.get $made) (i32.load (i32.const {most}))))
+      (i32.le_u (i32.load (i32.const {top})) (i32.const {last_top})))))
+  (local.get $made))
 
 ;; Ask the bot of a seat ahead from now on. It continues the seat's stream.
 (func (export "ask_ahead") (param $seat i32) (param $kind i32)

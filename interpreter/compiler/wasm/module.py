@@ -6,6 +6,7 @@ import marshal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field
+from struct import iter_unpack
 from typing import Any, Protocol
 
 from interpreter.compiler import lower
@@ -13,7 +14,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code, Machine
-from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
+from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.instance import (
     Instance,
@@ -35,6 +36,8 @@ FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
 """Header words of a state: the top frame, the stretch that asks, the end of the frames."""
 SEED = STATE // WORD + 4
 MOST_RECORDS = 4_000
+FIRST_WAIT, MOST_WAIT = 4, 1_024
+"""Steps before the module plays ahead: at first, and at most. Each time it played ahead in vain doubles them."""
 
 
 class Unavailable(Exception):
@@ -77,6 +80,9 @@ class Loaded(Protocol):
     """A state that can be in the module's memory; ``data`` is the state while it is not."""
 
     data: bytes | None
+    turn: Turn | None
+    heeded: bool
+    upcoming: list[Turn]
 
     def put_away(self) -> None:
         """Save the state, since another one replaces it in memory."""
@@ -92,14 +98,14 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "tell", "free", "decide", "forget", "ask_ahead", "take_back"):
+        for name in ("start", "list", "tell", "free", "decide", "forget", "ask_ahead", "take_back", "step"):
             setattr(self, f"_{name}", instance.function(name))
-        self.step = instance.function("step")
         self._options = made.addresses["options"]
         self.current: Loaded | None = None
         """The state in memory."""
-        turn, size = made.addresses["turn"]
-        self.report = self._bytes[turn : turn + size]
+        turn, self._size, self._reports, at = made.addresses["turn"]
+        self._made, self._most = at // WORD, at // WORD + 1
+        self.report = self._bytes[turn : turn + self._size]
         self.ahead_at = turn + TURN_HEAD
         """Address of the option that the module chose ahead."""
         self.turns: dict[bytes, Turn] = {}
@@ -110,11 +116,13 @@ class Compiled:
         """Cache of encoded options."""
         self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
         self._frames_start = builder.memory.frames
+        self._most_ahead = min(MOST_AHEAD, made.addresses["undo"][3])
+        self.wait = self.left = FIRST_WAIT
+        """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
 
     _start: Any
     _list: Any
-    step: Any
-    """Apply the choice at an address."""
+    _step: Any
     _tell: Any
     _free: Any
     _decide: Any
@@ -172,6 +180,8 @@ class Compiled:
         """Load a state into memory, unless it is there already."""
         current = self.current
         if current is home:
+            if home.upcoming:
+                self._rewind()
             return
         if current is not None:
             current.put_away()
@@ -182,6 +192,7 @@ class Compiled:
 
     def take_snapshots(self) -> list[bytes]:
         """Return and clear the undo states that are kept in memory."""
+        self._rewind()
         undone, undo, size, slots = self.addresses["undo"]
         count, after = self._words[undone // WORD : undone // WORD + 2]
         states = []
@@ -194,6 +205,7 @@ class Compiled:
     def forget_past(self, home: Loaded) -> None:
         """Clear the undo states of a state."""
         if self.current is home:
+            self._rewind()
             self._words[self.addresses["undo"][0] // WORD] = 0
 
     def _forget_others(self) -> None:
@@ -203,6 +215,7 @@ class Compiled:
 
     def saved(self) -> bytes:
         """Return the bytes of the state in memory."""
+        self._rewind()
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
 
@@ -239,7 +252,9 @@ class Compiled:
         group = self.builder.memory.groups[name]
         at = (group.address + owner * group.stride) // WORD
         words = self._words
-        if data is not None:
+        if data is None:
+            self._rewind()
+        else:
             words, at = memoryview(data).cast("i"), at - STATE // WORD
         return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
@@ -250,7 +265,49 @@ class Compiled:
 
     def told(self) -> Turn:
         """Return the position that the module has just reported."""
-        return self.turns.get(self.report.tobytes()) or self.met()
+        return self._turn(self.report.tobytes())
+
+    def step(self, home: Loaded, place: int, room: int) -> Turn:
+        """Apply the choice at an address to the state in memory and return the next turn. Raises :class:`Trap`.
+
+        If nobody has looked at the state for some steps, the module goes on with the choices of bots that are asked
+        ahead, up to ``room`` choices, and the turns after them become ``upcoming``.
+        """
+        if self.left:
+            self.left -= 1
+            room = 0
+        self._words[self._most] = min(room, self._most_ahead)
+        made = self._step(place)
+        if made == 1:
+            report = self.report.tobytes()
+            return self.turns.get(report) or self._turn(report)
+        size, known = self._size, self.turns.get
+        reports = self._bytes[self._reports : self._reports + made * size].tobytes()
+        turns = [known(report) or self._turn(report) for (report,) in iter_unpack(f"{size}s", reports)]
+        home.upcoming = turns[:0:-1]
+        return turns[0]
+
+    def after_trap(self) -> Turn | None:
+        """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
+        itself trapped."""
+        made = self._words[self._made]
+        if not made:
+            return None
+        self._take_back_all(made)
+        return self.told()
+
+    def _rewind(self) -> None:
+        """Take back the choices that were made in memory but not in the game."""
+        home = self.current
+        if home is not None and home.upcoming:
+            self._take_back_all(len(home.upcoming))
+            home.upcoming, home.turn, home.heeded = [], self.told(), False
+
+    def _take_back_all(self, count: int) -> None:
+        self._silence_all()
+        for _ in range(count):
+            self._take_back()
+        self.wait = self.left = min(2 * self.wait, MOST_WAIT)
 
     def write(self, index: int, code: Code) -> int:
         """Write an option into memory and return its address."""
@@ -264,17 +321,18 @@ class Compiled:
         self._silence_all()
         return bool(self._take_back())
 
-    def met(self) -> Turn:
-        """Decode a report that is seen for the first time."""
-        index, seat, has, drawn, number, *_ = self.report.cast("i")
-        code = None
-        if has:
-            decision = self._decision(index)
-            code = self._code(self.report[TURN_HEAD : TURN_HEAD + decision.sizes[number]].tobytes(), decision)
-        turn = Turn(index, seat, code, drawn)
-        if len(self.turns) >= MOST_RECORDS:
-            self.turns.clear()
-        self.turns[self.report.tobytes()] = turn
+    def _turn(self, report: bytes) -> Turn:
+        """Decode a report. The result is cached."""
+        turn = self.turns.get(report)
+        if turn is None:
+            index, seat, has, drawn, number, *_ = memoryview(report).cast("i")
+            code = None
+            if has:
+                decision = self._decision(index)
+                code = self._code(report[TURN_HEAD : TURN_HEAD + decision.sizes[number]], decision)
+            if len(self.turns) >= MOST_RECORDS:
+                self.turns.clear()
+            turn = self.turns[report] = Turn(index, seat, code, drawn)
         return turn
 
     def record(self, index: int, code: Code) -> bytes:
@@ -386,7 +444,7 @@ def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...
     addresses: dict[str, Any] = {
         "options": plan.options,
         "stream": plan.stream,
-        "turn": (plan.turn, plan.turn_size),
+        "turn": (plan.turn, plan.turn_size, plan.reports, plan.made),
         "ahead": plan.ahead,
         "undo": (plan.undone, plan.undo, plan.slot, plan.slots),
         "whole": astuple(whole),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from interpreter.compiler import constants
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
@@ -25,7 +26,8 @@ class Resident:
     present one. ``data`` is the present state, or None while it is in the module's memory. ``past`` has snapshots
     before each choice up to number ``loaded``; the module keeps those of later choices while they fit. Without a
     snapshot, undo replays the choices. ``turn`` is the current decision, if known. ``heeded``: the choice that its bot
-    made ahead was taken.
+    made ahead was taken. ``upcoming``: the module has played on by the choices of bots, to these turns, the next one
+    last; whoever looks at the state makes it go back.
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class Resident:
         "past",
         "since",
         "turn",
+        "upcoming",
     )
 
     def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
@@ -50,6 +53,7 @@ class Resident:
         self.chance = chance
         self.turn: Turn | None = None
         self.heeded = False
+        self.upcoming: list[Turn] = []
         self.since: list[Code | None] = []
         self.past: list[bytes] = []
         self.loaded = 0
@@ -141,37 +145,37 @@ class Resident:
 
         Return None if the module traps: its state is then unknown, so the caller must replay the choices so far.
         """
-        built, turn = self.built, self.turn or self.where()
+        built = self.built
+        if self.upcoming or built.current is not self:
+            built.load(self)
+        turn = self.turn or self.where()
         if turn is None:
             return None
-        if built.current is not self:
-            built.load(self)
         if turn.code is not None and not self.heeded:
             built.silence(turn.seat)
         self.heeded = False
         try:
-            built.step(built.ahead_at if code is turn.code else built.write(turn.index, code))
+            place = built.ahead_at if code is turn.code else built.write(turn.index, code)
+            self.turn = built.step(self, place, constants.MAXIMUM_RECORDS - len(self.since) - self.known)
         except Unsupported:  # a value does not fit into memory
             built.drop(self)
             return None
         except Trap:
-            if not self._without_bots(turn.index, code):
-                return None
-        self.turn = turn = built.turns.get(built.report.tobytes()) or built.met()
-        self.since.append(code)
-        return turn
+            self.turn = built.after_trap() or self._without_bots(turn.index, code)
+        if self.turn is not None:
+            self.since.append(code)
+        return self.turn
 
-    def _without_bots(self, index: int, code: Code) -> bool:
+    def _without_bots(self, index: int, code: Code) -> Turn | None:
         """Apply a choice again without asking bots ahead, in case one of them trapped."""
         built = self.built
         try:
             if any(built.ahead) and built.take_back():
-                built.step(built.write(index, code))
-                return True
+                return built.step(self, built.write(index, code), 0)
         except Trap:
             pass
         built.drop(self)
-        return False
+        return None
 
     def put_away(self) -> None:
         """Move the state out of the module's memory."""
