@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
+from interpreter.language.types import Type
 
 __all__ = ["Facts", "Reach", "target_of"]
 
@@ -23,6 +24,8 @@ class Facts:
     suspends: bool = False
     asks: set[str] = field(default_factory=set)
     dynamic_targets: set[str] = field(default_factory=set)
+    chances: dict[str, tuple[bool, Type]] = field(default_factory=dict)
+    """For each named chance whether it shuffles (else it picks), and its item type."""
 
 
 @dataclass

@@ -13,10 +13,10 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
-from interpreter.language.types import CardHolderType, HolderType, PlaceType
+from interpreter.language.types import CardHolderType, HolderType, PlaceType, item_type
 from interpreter.language.walk import descendants
 
-__all__ = ["check_reach", "procedures_of", "reach_of"]
+__all__ = ["check_reach", "procedures_of", "reach_of", "with_blocks"]
 
 
 MAXIMUM_CALLS = 60
@@ -41,6 +41,15 @@ def reach_of(model: Model) -> Reach:
     standing_reads = {name: _standing_reads(model, rule, own) for name, rule in model.standing.items()}
     phase_facts = _phase_facts(model, closed, standing_reads)
     return Reach(procedures, own, closed, standing_reads, phase_facts)
+
+
+def with_blocks(known: Reach, model: Model) -> Reach:
+    """Return the facts of a model that differs from a known one by further blocks, which nothing else runs."""
+    procedures = procedures_of(model)
+    own = {name: known.own.get(name) or _own_facts(model, layer) for name, layer in procedures.items()}
+    _join_triggers(model, own)
+    closed = {name: known.all.get(name) or _closure(name, own) for name in procedures}
+    return Reach(procedures, own, closed, known.standing_reads, known.phase_facts)
 
 
 def _own_facts(model: Model, layer: RuleLayer) -> Facts:
@@ -72,6 +81,9 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
             _write(target, facts)
         case core.Shuffles(zone, _):
             _write(zone, facts)
+            _note_chance(node, zone, facts)
+        case core.Picks():
+            _note_chance(node, node.items, facts)
         case core.Notes(event, _):
             facts.events.add(event)
         case core.Keeps():
@@ -85,6 +97,11 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
             facts.suspends |= node.turn
         case _:
             pass
+
+
+def _note_chance(node: core.Shuffles | core.Picks, drawn: core.Expression, facts: Facts) -> None:
+    if (item := item_type(drawn.type)) is not None:
+        facts.chances[node.chance] = isinstance(node, core.Shuffles), item
 
 
 def _write(target: core.Expression, facts: Facts) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
-from interpreter.language import core
-from interpreter.language.types import CardType, Type, item_type
-from interpreter.language.walk import descendants
+from interpreter.language.types import CardType, Type
 
 __all__ = ["Outcomes", "chance_types", "scripted"]
 
@@ -55,12 +53,4 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
 
 def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
     """Return for each named chance whether it shuffles (else it picks), and its item type."""
-    types: dict[str, tuple[bool, Type]] = {}
-    for layer in rules.program.reach.procedures.values():
-        for node in descendants(layer.body):
-            if not isinstance(node, core.Shuffles | core.Picks):
-                continue
-            drawn = node.zone if isinstance(node, core.Shuffles) else node.items
-            if (item := item_type(drawn.type)) is not None:
-                types[node.chance] = (isinstance(node, core.Shuffles), item)
-    return types
+    return {name: known for facts in rules.program.reach.own.values() for name, known in facts.chances.items()}
