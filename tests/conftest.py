@@ -38,7 +38,7 @@ store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads mor
 
 compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
-gc.set_threshold(50_000, 300, 10)  # what tests share is large and stays
+gc.set_threshold(50_000, 300, 1_000)  # what tests share is large and stays: `drop_shared` collects
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # set by shells for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,12 +63,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def pebbles() -> Ruleset:
     """Return a small ruleset for tests of bots, logs and simulations."""
     return load(ROOT / "pebbles" / "pebbles.yaml")
-
-
-def pytest_collection_finish() -> None:
-    """Exclude imported modules and collected tests from garbage collection."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_runtest_logfinish() -> None:

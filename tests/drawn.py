@@ -330,6 +330,7 @@ class Case:
     players: int
     seed: int
     overlays: tuple[str, ...]
+    most: int = MOST_DECISIONS
 
     def load(self) -> tuple[Ruleset, Policy]:
         """Return the ruleset and its policy `drawn`."""
@@ -464,7 +465,7 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | Non
         bots: list[Any] = []
         bots.extend(PolicyBot(policy, bots) for _ in range(case.players))
         match = Match(ruleset, bots, case.seed)
-        while match.decisions < MOST_DECISIONS and match.game.decision is not None:
+        while match.decisions < case.most and match.game.decision is not None:
             if match.decisions % looks == 0:
                 story.append(f"#{match.decisions} {match.game.digest()} {match.game.decision.name}")
             match.step()
@@ -479,14 +480,14 @@ def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     assert machine.ready() is not None
     seated = machine.whole([(policy, None)] * case.players)
-    ran = seated[0].games([case.seed], seated[1], MOST_DECISIONS) if seated is not None else None
+    ran = seated[0].games([case.seed], seated[1], case.most) if seated is not None else None
     if not ran:
         return []
     machine.plain = True
     bots: list[Any] = []
     bots.extend(PolicyBot(policy, bots, in_world=True) for _ in range(case.players))
     match = Match(ruleset, bots, case.seed)
-    while match.decisions < MOST_DECISIONS and match.step():
+    while match.decisions < case.most and match.step():
         pass
     machine.plain = False
     rounds = match.game.state.cells[machine.constants.layout.base["round"]]
@@ -512,7 +513,7 @@ def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
         for pair in list(playing):
             match, story = pair
             with told(story):
-                if match.decisions < MOST_DECISIONS and match.game.decision is not None:
+                if match.decisions < case.most and match.game.decision is not None:
                     story.append(f"#{match.decisions} {match.game.digest()} {match.game.decision.name}")
                     _aside(match, chance)
                     match.step()

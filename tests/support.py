@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,8 +16,10 @@ from interpreter.language.texts import Typed
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
-__all__ = ["TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
+__all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
 
+TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
+"""Factor of the number of random examples, for long runs."""
 TREES: Trees = {}
 """Rule text parsed so far, for all tests of a process."""
 MOST_MEMORY = 600

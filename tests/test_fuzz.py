@@ -5,7 +5,6 @@ The suite tries a little of everything. `REGELWERK_FUZZ=50 pytest tests/test_fuz
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import tempfile
@@ -36,11 +35,9 @@ from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode
 from tests.language import test_format as trees
 from tests.small import FAMILY, MAP, RULESET, outcome, played, write
-from tests.support import shared
+from tests.support import TIMES, shared
 
 pytestmark = pytest.mark.usefixtures("at_once")
-
-TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 
 
 def some(number: int) -> Callable[[Any], Any]:

@@ -628,7 +628,7 @@ def test_the_cache_tells_nodes_and_lengths_apart(run: Runtime, nodes: int, one_w
     addresses = [run.give(lengths) for lengths in tables]
     subsets = [None, *(tuple(sorted(random.sample(range(nodes), nodes - 8))) for _ in range(4))]
     given = run.end
-    for _ in range(60):
+    for _ in range(24):
         run.end = given
         run.set("arena", ARENA)
         which = random.randrange(2)

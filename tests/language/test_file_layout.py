@@ -241,15 +241,16 @@ def rulesets(root: Path) -> list[str]:
 def test_a_ruleset_spoilt_and_laid_out_is_the_same(root: Path, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     laid_out = 0
+    mine = sorted(root.rglob("*.yaml"))[seed - 1 :: 2]
     for path in sorted(root.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
-        if path.suffix == ".yaml" and (written := tidy(SourceFile(path.name, spoilt(text, chance)))[0]):
+        if path in mine and (written := tidy(SourceFile(path.name, spoilt(text, chance)))[0]):
             assert tidied(written) == written, path
             laid_out += 1
             text = written
         (tmp_path / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path.relative_to(root)).write_text(text, encoding="utf-8")
-    assert laid_out >= len(list(root.rglob("*.yaml"))) * 2 // 3
+    assert laid_out >= len(mine) * 2 // 3
     names = rulesets(root)
     for name in names[seed - 1 :: 7 if len(names) > 30 else 2]:
         assert meaning(tmp_path, name) == meaning(root, name), name

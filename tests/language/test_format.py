@@ -18,7 +18,7 @@ from interpreter.language.format import AnyNode, format_node
 from interpreter.language.grammar import grammar
 from interpreter.language.texts import Typed
 from interpreter.language.transformer import AGGREGATES
-from tests.support import rule_text
+from tests.support import TIMES, rule_text
 
 Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
 
@@ -249,7 +249,7 @@ TREES: list[tuple[str, Parse, st.SearchStrategy[Any]]] = [
 
 @pytest.mark.parametrize(("parse", "trees"), [pytest.param(parse, trees, id=name) for name, parse, trees in TREES])
 def test_printed_trees_parse_to_themselves(parse: Parse, trees: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(trees)
     def check(tree: Any) -> None:
         text = format_node(tree)
@@ -272,7 +272,7 @@ def groups(text: str) -> list[tuple[int, int]]:
     return pairs
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(expressions)
 def test_brackets_stand_only_where_they_are_needed(tree: n.Expr) -> None:
     text = format_node(tree)

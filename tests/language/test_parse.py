@@ -15,7 +15,7 @@ from interpreter.language import parse as p
 from interpreter.language.format import format_node
 from interpreter.language.grammar import grammar
 from interpreter.language.texts import Typed
-from tests.support import rule_text
+from tests.support import TIMES, rule_text
 
 Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
 
@@ -489,7 +489,7 @@ fragments = st.lists(st.sampled_from([*WORDS, *OTHERS, *LINES]), max_size=30)
 
 @pytest.mark.parametrize("parse", PARSES)
 def test_any_text_is_safe_to_parse(parse: Parse) -> None:
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=100 * TIMES, deadline=None)
     @given(st.text(max_size=60) | fragments.map(" ".join) | fragments.map("".join))
     def check(text: str) -> None:
         node, diagnostics = parse(rule_text(text))

@@ -1,37 +1,10 @@
-"""Rows of games that a module plays whole are those of games that are played choice by choice in the plain form."""
+"""Games that a module plays whole do not depend on each other."""
 
 from __future__ import annotations
-
-import pytest
 
 from interpreter.bots.registry import bots_of
 from interpreter.engine.ruleset import load
 from interpreter.simulate.simulation import played
-
-
-@pytest.mark.parametrize(
-    ("name", "overlays", "players", "bots"),
-    [
-        ("germany-2018", (), 4, "bench"),
-        ("germany-2018", (), 2, "sensible,random"),
-        ("germany-2004", ("robots",), 3, "bench"),
-        ("outpost", (), 3, "greedy"),
-        ("goofspiel", (), 3, "random"),
-    ],
-)
-def test_rows_are_the_same(name: str, overlays: tuple[str, ...], players: int, bots: str) -> None:
-    ruleset = load(name, list(overlays)).for_players(players)
-    seated = bots_of(bots, ruleset, players)
-    machine = ruleset.table(players, ruleset.settings({})).machine
-    machine.patience = 0
-    whole = list(played(ruleset, seated, range(4)))
-    assert machine.bailouts == 0
-    machine.plain = True
-    try:
-        plain = list(played(ruleset, seated, range(4)))
-    finally:
-        machine.plain = False
-    assert [row.as_dict() for row in whole] == [row.as_dict() for row in plain]
 
 
 def test_a_game_of_a_whole_run_is_that_of_its_seed() -> None:
