@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from matplotlib import image
 
-from interpreter.bots.registry import bots_of
+from interpreter.bots.registry import bots_of, default_bots
 from interpreter.engine.ruleset import load
 from interpreter.play.game_records import write_log
-from interpreter.play.match import streams_for
+from interpreter.play.match import Match, streams_for
 from interpreter.serve.live import Live
 from tests.serve.screenshot import PLACE, screenshot
 from tests.serve.served import Player, Served, browser, now, until
@@ -46,12 +46,12 @@ def seated(chromium: Any, live: Live, links: list[str], **more: Any) -> list[Pla
     return players
 
 
-def play(live: Live, players: list[Player], bots: str) -> None:
-    """To the end of the game, by pointing; what is chosen is what a bot would."""
+def play(live: Live, players: list[Player], bots: str, most: int = 1_000) -> None:
+    """To the end of the game, or so many choices, by pointing; what is chosen is what a bot would."""
     table = bots_of(bots, live.ruleset, len(live.kept.seats))
     streams = streams_for(5, len(live.kept.seats))
     game, done = now(live), 0
-    while not game.is_over:
+    while not game.is_over and done < most:
         decision = game.decision
         assert decision is not None
         choice = table[decision.actor].choose(game, decision, streams[decision.actor]).as_dict()
@@ -60,7 +60,7 @@ def play(live: Live, players: list[Player], bots: str) -> None:
         done += 1
         if done % 50 == 0:
             assert game.digest() == live.game.digest()
-    until(lambda: live.game.is_over)
+    until(lambda: live.game.is_over == game.is_over)
     for player in players:
         assert player.wrong == []
 
@@ -72,10 +72,23 @@ def no_mistakes(served: Served) -> Iterator[None]:
     assert served.errors == []
 
 
-def test_three_people_play_germany_to_its_end_by_pointing(chromium: Any, served: Served) -> None:
+def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) -> None:
+    """The first rounds."""
     live, links, _ = served.table("bsw-germany", ["person"] * 3)
     players = seated(chromium, live, links)
-    play(live, players, "greedy")
+    play(live, players, "greedy", 90)
+    for player in players:
+        player.page.context.close()
+
+
+def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> None:
+    ruleset = load("bsw-germany")
+    bots = default_bots(ruleset)
+    match = Match(ruleset, bots_of(bots, ruleset, 3), 3)
+    match.play()
+    live, links = served.moment("bsw-germany", 3, lambda game: len(game.choices) >= len(match.game.choices) - 30)
+    players = seated(chromium, live, links)
+    play(live, players, bots)
     for player in players:
         player.page.get_by_text("The game is over").wait_for()
         assert player.page.locator(".result li").count() == 3
@@ -87,9 +100,10 @@ def test_three_people_play_germany_to_its_end_by_pointing(chromium: Any, served:
 def test_other_families_are_played_by_pointing(
     chromium: Any, served: Served, ruleset: str, bots: str, seats: int
 ) -> None:
+    """To the end, or for some rounds."""
     live, links, _ = served.table(ruleset, ["person"] * seats)
     players = seated(chromium, live, links)
-    play(live, players, bots)
+    play(live, players, bots, 80)
     for player in players:
         player.page.context.close()
 
