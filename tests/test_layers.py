@@ -103,27 +103,17 @@ def test_imports_point_downwards(path: Path) -> None:
             assert other == room or other in MAY_IMPORT[room], f"{_name(path)}:{line}: {room} imports {module}"
 
 
-BUILDERS = "interpreter.compiler.build."
-"""The builders of functions are mutually recursive, as the trees are. They know each other by their types alone."""
-
-
 def _looks_at() -> dict[str, set[str]]:
-    """For each module the modules that it imports, wherever in it, also for types alone (but among builders)."""
+    """For each module the modules that it imports, wherever in it, also for types alone."""
     names = {".".join(("interpreter", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in MODULES}
     graph: dict[str, set[str]] = {name: set() for name in names}
     for name, path in names.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        if name.startswith(BUILDERS):
-            tree.body = [node for node in tree.body if not _is_for_types(node)]
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
                 found = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
                 graph[name] |= found & names.keys() - {name}
     return graph
-
-
-def _is_for_types(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def test_no_import_leads_back() -> None:

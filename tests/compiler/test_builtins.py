@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from interpreter.compiler.build.builtin_calls import BUILT
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.function import ZERO, FunctionBuilder
+from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
@@ -164,19 +164,18 @@ class Both:
     def _function(self, name: str, call: Call) -> ops.Function:
         """A function of arguments in their kept forms; it writes the kept form of what the call gives behind them."""
 
-        def build(b: FunctionBuilder) -> None:
+        def build(b: Steps) -> None:
             b.add(ops.SetGlobal("arena", ops.Global("arena_start")))
             b.add(ops.SetGlobal("fuel", ops.Constant(FUEL)))
             at = self.given
             for number, type_ in enumerate(call.types):
                 if not isinstance(type_, TrackType):
                     value = b.load(ZERO, at, type_)
-                    b.locals[number] = var = b.var(value.rep)
-                    b.set(var, value)
+                    b.locals[number] = b.var(value.rep, value=value)
                     at += self.builder.shapes.words(type_) * WORD
-            b.store(ZERO, at, Expressions(b).value(call.node), call.result)
+            b.store(ZERO, at, b.value(call.node), call.result)
 
-        return self.builder.made(name, (), None, build)
+        return Steps(self.builder).made(name, (), None, build)
 
     def plain(self, call: Call) -> Callable[[State, list[Value]], Value]:
         return self.machine.expressions.compile(call.node)

@@ -3,244 +3,247 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.rows import free_locals
+from interpreter.compiler.build.rows import Rows, free_locals
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
 from interpreter.language import core
 from interpreter.language.builtins import BUILTINS
-from interpreter.language.types import INT, BagType, IntType, NoneType
-
-if TYPE_CHECKING:
-    from interpreter.compiler.build.expressions import Expressions
+from interpreter.language.types import INT, BagType, IntType, NoneType, Type
 
 __all__ = ["BUILT", "Builtins"]
 
 OPERATORS = {"min": "lt", "max": "gt"}
 FEW_KINDS = 6
 """Maximum number of kinds for which the capacities of all sets of kinds are tabulated."""
+CARDS = ops.Var("cards", "i32")
 
 
-class Builtins:
-    """Builds calls of built-in functions in one function."""
+class Builtins(Rows):
+    """Builds calls of built-in functions."""
 
-    def __init__(self, expressions: Expressions) -> None:
-        self.x = expressions
-        self.b = expressions.b
-        self.shapes, self.memory = expressions.shapes, expressions.memory
-
-    def value(self, node: core.Builtin) -> ops.Value:
+    def builtin(self, node: core.Builtin) -> ops.Value:
         row = BUILTINS[node.name]
         if row.runtime:
-            result = self._call(node.name, node, *node.arguments)
+            result = self._runtime(node.name, node)
         else:
             form = node.arguments[0].type.word
             result = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
-        return self._must(node, result) if row.partial and not node.or_none else result
+        return self.found(result, node.type, node.name) if row.partial and not node.or_none else result
 
-    def _must(self, node: core.Builtin, result: ops.Value) -> ops.Value:
-        result = self.b.kept(result)
-        self.b.fail_if(self.b.is_none(result, node.type), f"`{node.name}` finds nothing here")
-        return result
-
-    def _call(self, function: str, node: core.Builtin, *arguments: core.Expression) -> ops.Value:
+    def _runtime(self, function: str, node: core.Builtin) -> ops.Value:
         """Build a call of a runtime function. The width of bags is appended if there are any."""
-        values = tuple(map(self.x.value, arguments))
-        types = (*(argument.type for argument in arguments), node.type)
-        widths = [ops.Constant(self.shapes.width(type_)) for type_ in types if isinstance(type_, BagType)]
-        return self.b.call(function, *values, *widths[:1])
+        values = tuple(map(self.value, node.arguments))
+        types = (*(argument.type for argument in node.arguments), node.type)
+        widths = [self.width(type_) for type_ in types if isinstance(type_, BagType)]
+        return self.call(function, *values, *widths[:1])
+
+    def width(self, type_: Type) -> ops.Constant:
+        """Return the number of kinds in a bag."""
+        return ops.Constant(self.shapes.width(type_))
 
     # --- lists and numbers
 
     def _count(self, node: core.Builtin) -> ops.Value:
         (of,) = node.arguments
         if isinstance(of, core.Select):
-            return self.x.loops.length(self.x.loops.source(of))
-        return ops.ToNumber(ops.Load(self.x.value(of)))
+            return self.count(self.source(of).each)
+        return ops.ToNumber(ops.Load(self.value(of)))
 
     def _number(self, node: core.Builtin) -> ops.Value:
-        return self.x.value(node.arguments[0])
+        return self.value(node.arguments[0])
 
     def _sum(self, node: core.Builtin) -> ops.Value:
-        return self.x.loops.total(self.x.loops.source(node.arguments[0]))
+        return self.total(self.source(node.arguments[0]))
 
     def _total(self, node: core.Builtin) -> ops.Value:
-        return self._call("bag_total", node, *node.arguments)
+        return self._runtime("bag_total", node)
 
-    def _made(self, node: core.Builtin) -> ops.Value:
-        return self.x.loops.made(self.x.loops.source(node))
+    def _fused(self, node: core.Builtin) -> ops.Value:
+        return self.list_of(self.source(node))
 
     def _once(self, node: core.Builtin) -> ops.Value:
         """Return the items of a list without duplicates."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
-        return self._call("distinct" if node.name == "distinct" else "set_of", node, *node.arguments)
+        return self._runtime("distinct" if node.name == "distinct" else "set_of", node)
 
     def _top(self, node: core.Builtin) -> ops.Value:
-        return self._must(node, self._end(node))
+        return self.found(self._end(node), node.type, node.name)
 
     def _end(self, node: core.Builtin) -> ops.Value:
         """Return the first or last item, or none."""
-        b, x, last = self.b, self.x, node.name == "last"
-        items = b.kept(x.value(node.arguments[0]))
-        length = b.kept(ops.Load(items))
+        items = self.kept(self.value(node.arguments[0]))
+        length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
-        place = items + length * WORD if last else items
-        item = ops.Load(place, 0 if last else WORD, rep)
-        return ops.Select(length.equals(0), b.none(node.type), item)
+        item = ops.Load(items + length * WORD, 0, rep) if node.name == "last" else ops.Load(items, WORD, rep)
+        return ops.Select(length.equals(0), self.none(node.type), item)
 
     def _position(self, node: core.Builtin) -> ops.Value:
-        b, x = self.b, self.x
         item, items = node.arguments
         of = self.shapes.item(items.type)
         if not self.shapes.is_scalar(of):
             return self._place_of(item, items)
-        word = b.word(x.value(item, item.type if not isinstance(item.type, NoneType) else of.maybe), True)
-        return b.call("position", x.value(items), word)
+        word = self.word(self.value(item, item.type if not isinstance(item.type, NoneType) else of.maybe), True)
+        return self.call("position", self.value(items), word)
 
     def _without(self, node: core.Builtin) -> ops.Value:
-        b, x = self.b, self.x
         items, item = node.arguments
         if self.shapes.is_scalar(self.shapes.item(items.type)):
-            return b.call("without", x.value(items), b.word(x.value(item), True))
-        place = b.kept(self._place_of(item, items))
-        b.fail_if(b.is_none(place, INT), "the item to remove is not in the list")
-        return b.call("without_place", x.value(items), ops.ToIndex(place))
+            return self.call("without", self.value(items), self.word(self.value(item), True))
+        place = self.kept(self._place_of(item, items))
+        self.fail_if(self.is_none(place, INT), "the item to remove is not in the list")
+        return self.call("without_place", self.value(items), ops.ToIndex(place))
 
     def _place_of(self, item: core.Expression, items: core.Expression) -> ops.Value:
         """Return the position of a list, bag or record in a list of such values, or none."""
-        b, x = self.b, self.x
-        of = self.shapes.item(items.type)
-        item_value = b.kept(x.value(item))
-        position, place, label = b.var("i64", "position"), b.var("i64", "place"), b.label("position")
-        b.set(position, b.none(INT))
-        b.set(place, ops.Constant(0, "i64"))
-        with b.block() as inner:
+        wanted = self.kept(self.value(item))
+        position = self.var("i64", "position", self.none(INT))
+        place = self.var("i64", "place", ops.Constant(0, "i64"))
+        with self.leaving("position") as label:
 
             def compare(member: ops.Var) -> None:
-                test = x.same(item_value, member, item.type, of)
-                b.add(ops.If(test, (ops.Set(position, place), ops.Break(label))))
-                b.set(place, place + 1)
+                with self.when(self.same(wanted, member, item.type, self.shapes.item(items.type))):
+                    self.set(position, place)
+                    self.add(ops.Break(label))
+                self.set(place, place + 1)
 
-            x.loops.source(items).each(compare)
-        b.add(ops.Block(label, tuple(inner)))
+            self.source(items).each(compare)
         return position
 
     def _extreme(self, node: core.Builtin) -> ops.Value:
         """Return the smallest or largest of some numbers."""
-        b, operator = self.b, OPERATORS[node.name]
-        best = b.kept(self.x.value(node.arguments[0]))
+        best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
-            number = b.kept(self.x.value(argument))
-            best = b.kept(ops.Select(ops.Compare(operator, number, best), number, best))
+            number = self.kept(self.value(argument))
+            best = self.kept(ops.Select(ops.Compare(OPERATORS[node.name], number, best), number, best))
         return best
 
     def _extreme_of_list(self, node: core.Builtin) -> ops.Value:
-        return self.x.loops.extreme(self.x.loops.source(node.arguments[0]), OPERATORS[node.name.split()[0]])
+        return self.extreme(self.source(node.arguments[0]), OPERATORS[node.name.split()[0]])
 
     # --- tokens and tracks
 
     def _sum_of_bags(self, node: core.Builtin) -> ops.Value:
-        return self._call("sum_of_bags", node, node.arguments[0])
+        return self.call("sum_of_bags", self.value(node.arguments[0]), self.width(node.type))
 
     def _room(self, node: core.Builtin) -> ops.Value:
-        return self.x._made(node.arguments, self.shapes.fields(node.type), listed=False)
+        return self.record(node.arguments, self.shapes.fields(node.type))
+
+    def record(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> ops.Value:
+        """Build a record of these fields."""
+        return self.allocated(self.words(nodes, types))
+
+    def words(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> list[ops.Value]:
+        """Build expressions as words of memory."""
+        pairs = zip(nodes, types, strict=True)
+        return [self.word(self.value(node, type_), type_.optional) for node, type_ in pairs]
 
     def _track(self, node: core.Expression) -> ops.Value:
-        """Return the constants of a track: see
-        :attr:`~interpreter.compiler.build.module_builder.ModuleBuilder.tracks`."""
-        table = ops.Load(self.x.value(node) * WORD, self.x.module.tracks)
-        return self.b.kept(table, "track")
+        """Return the constants of a track: see :attr:`~interpreter.compiler.build.base_module.Module.tracks`."""
+        return self.kept(ops.Load(self.value(node) * WORD, self.module.tracks), "track")
 
     def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
         """Return the address of the tokens of a track, and the group of that cell."""
-        address, offset, group = self.x.holder(track)
-        name = group.name if group is not None else self.x.groups_of(track.type)
-        return self.b.kept(ops.Cell(address + offset, name), "held"), name
+        address, offset, group = self.holder(track)
+        name = self.group_of(track, group)
+        return self.kept(ops.Cell(address + offset, name), "held"), name
 
     def _price(self, node: core.Builtin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
-        unit = isinstance(self.shapes.held(track.type), IntType)
-        width = ops.Constant(1 if unit else self.shapes.width(track.type))
-        data, bag = self._track(track), self.x.value(tokens)
-        if unit:
-            bag = self.b.call("bag_single", bag, ZERO, width)
-        return self.b.call("track_price", data, held, bag, width)
+        is_unit = isinstance(self.shapes.held(track.type), IntType)
+        width = ops.Constant(1) if is_unit else self.width(track.type)
+        data, bag = self._track(track), self.value(tokens)
+        if is_unit:
+            bag = self.call("bag_single", bag, ZERO, width)
+        return self.call("track_price", data, held, bag, width)
 
     def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
-        data, kind = self._track(node.arguments[0]), self.b.kept(self.x.value(node.arguments[1]))
-        count = ops.Load(held + kind * WORD, 0, "i64", group)
-        return self.b.call("track_vacancy", data, kind, count)
+        data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
+        return self.call("track_vacancy", data, kind, ops.Load(held + kind * WORD, 0, "i64", group))
 
     def _prices(self, node: core.Builtin) -> ops.Value:
         track, kind = node.arguments
-        return self.b.call("track_prices", self._track(track), self.x.value(kind))
-
-    def _graph(self) -> Graph:
-        graph = self.x.module.constants.graph
-        if graph is None:
-            raise Unsupported("a graph")
-        return graph
-
-    def _neighbours(self, node: core.Builtin) -> ops.Value:
-        graph = self._graph()
-        lists = [
-            self.memory.words([len(adjacent), *adjacent])
-            for adjacent in (graph.neighbours(number) for number in range(graph.node_count))
-        ]
-        table = self.memory.words(lists)
-        return ops.Load(self.x.value(node.arguments[0]) * WORD, table)
+        return self.call("track_prices", self._track(track), self.value(kind))
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
 
         The fast path returns -1 if a count is negative; then the slow one is used.
         """
-        b, x = self.b, self.x
         tokens, rooms, *kind = node.arguments
-        width = ops.Constant(self.shapes.width(tokens.type))
-        bag = b.kept(x.value(tokens))
-
-        def build(x_: Expressions) -> ops.Value:
-            return x_.b.call("capacities", x_.value(rooms), width)
-
-        row = (
-            x.module.rows.row(x, "capacities", (rooms,), 1 << width.value, build) if width.value <= FEW_KINDS else None
-        )
-        further = tuple(b.kept(x.value(argument)) for argument in kind)
+        width = self.width(tokens.type)
+        bag = self.kept(self.value(tokens))
+        row = None
+        if width.value <= FEW_KINDS:
+            row = self.row(
+                "capacities", (rooms,), 1 << width.value, lambda b: b.call("capacities", b.value(rooms), width)
+            )
+        further = tuple(self.kept(self.value(argument)) for argument in kind)
         if row is None:
-            return b.call(node.name, bag, x.value(rooms), *further, width)
-        result = b.var("i64", "fits")
-        b.set(result, b.call(f"{node.name}_within", bag, row, *further, width))
-        slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *further, width))
-        b.add(ops.If(result < 0, (*slow, ops.Set(result, value))))
+            return self.call(node.name, bag, self.value(rooms), *further, width)
+        result = self.var("i64", "fits", self.call(f"{node.name}_within", bag, row, *further, width))
+        with self.when(result < 0):
+            self.set(result, self.call(node.name, bag, self.value(rooms), *further, width))
         return result
 
+    # --- the graph
+
+    def _graph(self) -> Graph:
+        if self.constants.graph is None:
+            raise Unsupported("a graph")
+        return self.constants.graph
+
+    def _neighbours(self, node: core.Builtin) -> ops.Value:
+        graph = self._graph()
+        rows = [graph.neighbours(number) for number in range(graph.node_count)]
+        table = self.memory.words([self.memory.words([len(row), *row]) for row in rows])
+        return ops.Load(self.value(node.arguments[0]) * WORD, table)
+
     def _way(self, node: core.Builtin) -> ops.Value:
-        b, x, constants, graph = self.b, self.x, self.x.module.constants, self._graph()
         starts, goal, within, *dealt = node.arguments
+        size = self._graph().node_count
 
-        def lengths(x_: Expressions) -> ops.Value:
+        def lengths(b: Builtins) -> ops.Value:
             if dealt:
-                return ops.Call(x.module.values.dealt(), (x_.value(dealt[0]),))
-            return ops.Data(self.memory.words(list(constants.lengths)), "lengths")
-
-        def nearest(x_: Expressions) -> ops.Value:
-            return x_.b.call("nearest", x_.value(starts), x_.value(within), lengths(x_))
+                return ops.Call(self.declare("dealt", (CARDS,), "i32", Builtins._dealt), (b.value(dealt[0]),))
+            return ops.Data(self.memory.words(list(self.constants.lengths)), "lengths")
 
         if node.name == "distance" and not isinstance(starts, core.MakeList):
             inputs = (starts, within, *dealt)
             if not free_locals(goal).keys() <= free_locals(inputs).keys():
-                row = x.module.rows.row(x, "distances", inputs, graph.node_count, nearest)
+                row = self.row(
+                    "distances",
+                    inputs,
+                    size,
+                    lambda b: b.call("nearest", b.value(starts), b.value(within), lengths(b)),
+                )
                 if row is not None:
-                    to = b.kept(x.value(goal))
+                    to = self.kept(self.value(goal))
                     return ops.Load(row + to * WORD, WORD, "i64")
-        return b.call(node.name, *map(x.value, (starts, goal, within)), lengths(x))
+        return self.call(node.name, *map(self.value, (starts, goal, within)), lengths(self))
+
+    def _dealt(self) -> None:
+        """Build the function that returns the lengths of links on which cards lie, as a row of words. If they changed
+        since its last call, it clears the cache of distances."""
+        graph, shapes = self.model.graph, self.shapes
+        assert graph is not None
+        count = len(graph.links)
+        printed = [shapes.word(row.values.get(graph.length or ""), INT) for row in self.model.cards]
+        table, lengths = self.memory.words(printed), self.memory.reserve(count)
+        self.fail_if(ops.Load(CARDS) < count, "too few cards")
+        with self.counted(ops.Constant(count)) as number:
+            place = number * WORD
+            card = ops.Load(CARDS + place, WORD)
+            new = self.kept(ops.Load(card * WORD, table))
+            with self.when(new.differs(ops.Load(place, lengths))):
+                self.add(ops.Store(place, lengths, new))
+                self.do("forget_ways")
+        self.give(ops.Data(lengths, "lengths"))
 
 
 BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
@@ -254,8 +257,8 @@ BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
     "set of list": Builtins._once,
     "position": Builtins._position,
     "without": Builtins._without,
-    "cards of piles": Builtins._made,
-    "clockwise": Builtins._made,
+    "cards of piles": Builtins._fused,
+    "clockwise": Builtins._fused,
     "sum": Builtins._sum,
     "sum of bags": Builtins._sum_of_bags,
     "total": Builtins._total,

@@ -8,30 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.base_module import Module
+from interpreter.compiler.build.frames import Slot
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.stretches import FRAME
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
+__all__ = ["FRAME", "Decisions", "in_frame"]
 
-__all__ = ["Decisions"]
-
+FRAME = ops.Var("frame", "i32")
 OPTION = ops.Var("option", "i32")
 
 
-class Decisions:
-    """Builds the functions of decisions."""
+def in_frame(b: Steps, procedure: str) -> None:
+    """Begin a function whose locals are in a frame of the procedure."""
+    b.frame = FRAME
+    slots = b.module.frames.shape(procedure).slots
+    b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
 
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.program, self.shapes = module, module.program, module.shapes
+
+class Decisions(FunctionGroup):
+    """Builds the functions of decisions. Each returns the name of the function."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
         self.asks = {
             index: (stretch, stretch.end)
             for index, stretch in enumerate(self.program.stretches)
@@ -46,127 +52,99 @@ class Decisions:
         """Return the distance of two options of a decision, in words."""
         return max(self.words(option) for option in self.asks[index][1].ask.options)
 
-    # --- functions
-
-    def _declare(
-        self,
-        kind: str,
-        index: int,
-        build: Callable[[FunctionBuilder], None],
-        parameters: tuple[ops.Var, ...] = (FRAME,),
-        result: ops.Rep | None = "i32",
-    ) -> str:
-        """Return the name of a function of a decision, which is built once."""
-        name = self.module.name(kind, self.asks[index][0].id)
-        return self.module.request(name, lambda: self.module.made(name, parameters, result, build))
-
-    def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, core.Ask]:
+    def begin(self, b: Steps, index: int) -> core.Ask:
+        """Begin a function of a decision."""
         stretch, end = self.asks[index]
-        assert isinstance(end, lower.Asks)
         b.span = stretch.span
-        return self.module.stretches.begin(b, stretch.procedure), end.ask
+        in_frame(b, stretch.procedure)
+        return end.ask
 
     def actor(self, index: int) -> str:
-        """Return the name of the function that gives the seat that decides."""
+        """The function that gives the seat that decides."""
 
-        def build(b: FunctionBuilder) -> None:
-            x, ask = self._begin(b, index)
-            b.add(ops.Return(x.value(ask.seat)))
+        def build(b: Steps) -> None:
+            b.give(b.value(self.begin(b, index).seat))
 
-        return self._declare("actor", index, build)
+        return self.declare("actor", self.asks[index][0].id, (FRAME,), "i32", build)
 
     def options(self, index: int) -> str:
-        """Return the name of the function that writes all legal options to the buffer.
+        """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
 
-        They are from ``$options`` to ``$options_end``.
-        """
-
-        def build(b: FunctionBuilder) -> None:
-            x, ask = self._begin(b, index)
-            end = b.var("i32", "end")
-            b.set(end, ops.Global("options"))
+        def build(b: Steps) -> None:
+            ask = self.begin(b, index)
+            end = b.var("i32", "end", ops.Global("options"))
             size = self.stride(index) * WORD
 
-            def put(number: int, option: core.Option, values: list[ops.Var]) -> None:
-                limit = ops.Global("options_limit") - size
-                b.fail_if(end > limit, "too many options")
-                self.put(b, end, number, option, values)
+            def put(number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
+                self.put_next(b, end, size, number, option, values)
                 b.set(end, end + size)
 
             for number, option in enumerate(ask.options):
-                self.each(b, x, option, partial(put, number, option))
+                self.each(b, option, partial(put, number, option))
             b.add(ops.SetGlobal("options_end", end))
 
-        return self._declare("options", index, build, result=None)
+        return self.declare("options", self.asks[index][0].id, (FRAME,), None, build)
 
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """Return the choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)
 
-    def put(
-        self, b: FunctionBuilder, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Var]
-    ) -> None:
+    def put(self, b: Steps, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
         """Write an option."""
         b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
             b.store(at, offset, value, type_)
 
+    def put_next(
+        self, b: Steps, at: ops.Value, size: int, number: int, option: core.Option, values: Sequence[ops.Value]
+    ) -> None:
+        """Write an option to the buffer; trap if it is full."""
+        b.fail_if(at > ops.Global("options_limit") - size, "too many options")
+        self.put(b, at, number, option, values)
+
     def open(self, index: int) -> str:
-        """Return the name of a function: is there an option?"""
+        """The function that tests whether there is an option."""
         return self._at_least("open", index, 1)
 
     def free(self, index: int) -> str:
-        """Return the name of a function: is there more than one option?"""
+        """The function that tests whether there is more than one option."""
         return self._at_least("free", index, 2)
 
     def _at_least(self, kind: str, index: int, number: int) -> str:
-        """Return the name of a function: are there at least ``number`` options?
+        """The function that tests whether there are at least ``number`` options. It tries alternatives with few
+        choices first."""
 
-        It tries alternatives with few choices first.
-        """
+        def build(b: Steps) -> None:
+            ask = self.begin(b, index)
+            count = b.var("i32", "count", ZERO)
 
-        def build(b: FunctionBuilder) -> None:
-            x, ask = self._begin(b, index)
-            count = b.var("i32", "count")
-            b.set(count, ZERO)
-
-            def count_one(values: list[ops.Var]) -> None:
+            def count_one(values: Sequence[ops.Value]) -> None:
                 b.set(count, count + 1)
                 b.add(ops.If(count.equals(number), (ops.Return(ONE),)))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
-                self.each(b, x, option, count_one, stops=True)
-            b.add(ops.Return(ZERO))
+                self.each(b, option, count_one, stops=True)
+            b.give(ZERO)
 
-        return self._declare(kind, index, build)
+        return self.declare(kind, self.asks[index][0].id, (FRAME,), "i32", build)
 
     def each(
-        self,
-        b: FunctionBuilder,
-        x: Expressions,
-        option: core.Option,
-        body: Callable[[list[ops.Var]], None],
-        *,
-        stops: bool = False,
+        self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
     ) -> None:
         """Run the body for each combination of values of an alternative that passes its tests."""
-        outer = dict(b.locals)
 
-        def tested(values: list[ops.Var]) -> None:
-            with x.loops.when(*option.tests):
+        def tested(values: Sequence[ops.Value]) -> None:
+            with b.passing(*option.tests):
                 body(values)
 
-        with x.loops.when(option.guard):
-            x.loops.combinations([(choice.variable, choice.items) for choice in option.choices], tested, stops=stops)
-        b.locals = outer
+        with b.scoped(dict(b.locals)), b.passing(option.guard):
+            b.combinations([(choice.variable, choice.items) for choice in option.choices], tested, stops=stops)
 
     def take(self, index: int) -> str:
-        """Return the name of the function that stores an option's values in the frame and gives the next stretch."""
+        """The function that stores an option's values in the frame and gives the next stretch."""
 
-        def build(b: FunctionBuilder) -> None:
-            _, ask = self._begin(b, index)
-            end = self.asks[index][1]
-            assert isinstance(end, lower.Asks)
+        def build(b: Steps) -> None:
+            ask, bodies = self.begin(b, index), self.asks[index][1].bodies
             number = b.kept(ops.Load(OPTION), "number")
             for place, option in enumerate(ask.options):
                 with b.when(number.equals(place)):
@@ -174,7 +152,7 @@ class Decisions:
                         value = b.load(OPTION, offset, type_)
                         if isinstance(b.locals.get(choice.variable), Slot):
                             b.write_local(choice.variable, value, type_)
-                    b.add(ops.Return(ops.Constant(end.bodies[place])))
+                    b.give(ops.Constant(bodies[place]))
             b.fail("no such alternative")
 
-        return self._declare("take", index, build, (FRAME, OPTION))
+        return self.declare("take", self.asks[index][0].id, (FRAME, OPTION), "i32", build)

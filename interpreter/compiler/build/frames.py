@@ -6,23 +6,26 @@ It omits variables of loops inside expressions, which nothing reads later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler import lower
-from interpreter.compiler.build.function import Slot
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.language import core
 from interpreter.language.types import INT, NeverType, NoneType, NothingType, Type, accepts, item_type, join
 from interpreter.language.walk import descendants
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
+__all__ = ["FrameShape", "Frames", "Slot", "kept_in_frame"]
 
-__all__ = ["FrameShape", "Frames", "kept_in_frame"]
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A local in a frame, in its kept form."""
+
+    offset: int
+    type: Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +44,25 @@ class FrameShape:
 class Frames:
     """The frames of all procedures that can suspend."""
 
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module = module
+    def __init__(self, program: lower.Program, shapes: Shapes) -> None:
+        self.program, self.shapes = program, shapes
         self._known: dict[str, FrameShape] = {}
 
     @cached_property
-    def _trees(self) -> dict[str, list[Any]]:
-        trees: dict[str, list[Any]] = {}
-        for stretch in self.module.program.stretches:
+    def _trees(self) -> dict[str, list[object]]:
+        trees: dict[str, list[object]] = {}
+        for stretch in self.program.stretches:
             trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
         return trees
 
     def shape(self, procedure: str) -> FrameShape:
         """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
-        shape = self._known.get(procedure)
-        if shape is None:
-            shape = self._known[procedure] = self._shape(procedure)
-        return shape
+        if procedure not in self._known:
+            self._known[procedure] = self._shape(procedure)
+        return self._known[procedure]
 
     def _shape(self, procedure: str) -> FrameShape:
-        shapes = self.module.shapes
-        lowered = self.module.program.procedures[procedure]
+        shapes, lowered = self.shapes, self.program.procedures[procedure]
         types = dict(enumerate(type_ for _, type_ in lowered.layer.parameters))
         for index, type_ in _types_in(self._trees.get(procedure, ())):
             if isinstance(type_, NoneType | NeverType) or isinstance(item_type(type_), NeverType):
@@ -70,7 +71,7 @@ class Frames:
                 types[index] = type_
             else:
                 types[index] = _both(types[index], type_)
-        passing = self.module.program.passing[procedure]
+        passing = self.program.passing[procedure]
         slots: list[Slot | None] = []
         fresh = [0] * FRAME_HEAD
         offset = FRAME_HEAD * WORD
@@ -93,7 +94,7 @@ def kept_in_frame(shapes: Shapes, type_: Type) -> Type:
     return type_ if shapes.is_scalar(type_) else type_.maybe
 
 
-def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
+def _types_in(trees: Iterable[object]) -> Iterator[tuple[int, Type]]:
     for node in descendants(tuple(trees)):
         match node:
             case core.Local(index):

@@ -1,61 +1,90 @@
-"""Builder of one function: its statements so far, its variables, and the mapping from the rule's locals."""
+"""Builder of one function: its statements so far, its variables, and the mapping from the rule's locals.
+
+The layers above build trees in the same object, each in a module of its own: kept forms of values, loops, cells, rows,
+built-in functions, expressions, measures, and steps (:class:`~interpreter.compiler.build.steps.Steps`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Self
 
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
-from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.compiler.build.base_module import Module
+from interpreter.compiler.build.frames import Slot
+from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
-
-__all__ = ["FunctionBuilder", "Slot"]
+__all__ = ["ONE", "ZERO", "FunctionBuilder"]
 
 ONE, ZERO = ops.Constant(1), ops.Constant(0)
 LARGEST = 2**40
 """Limit of numbers in registers; numbers in cells fit into a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A local in a frame, in its kept form."""
-
-    offset: int
-    type: Type
-
-
 class FunctionBuilder:
     """Builds a function. Statements are added in order; ``block`` collects some of them separately."""
 
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module = module
-        self.shapes: Shapes = module.shapes
-        self.memory = module.memory
+    def __init__(self, module: Module) -> None:
+        self.module, self.program, self.constants = module, module.program, module.constants
+        self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
         self.frame: ops.Var | None = None
         """The address of the frame, if locals are in one."""
         self.span: Span = NOWHERE
-        self._count = 0
+        self._variables = 0
+
+    # --- functions
+
+    def made(
+        self,
+        name: str,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        build: Callable[[Self], None],
+        about: str = "",
+        memo: ops.Memo | None = None,
+    ) -> ops.Function:
+        """Build a new function with the body that ``build`` adds. If it cannot be compiled, it traps when it is
+        called."""
+        builder = type(self)(self.module)
+        try:
+            build(builder)
+        except Unsupported as error:
+            self.module.left_out[name] = str(error)
+            builder.body = [ops.Fail(str(error))]
+        return ops.Function(name, parameters, result, tuple(builder.body), about, memo)
+
+    def declare(
+        self,
+        name: str,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        build: Callable[[Self], None],
+        about: str = "",
+        memo: ops.Memo | None = None,
+    ) -> str:
+        """Return the name of a function that is called; it is built later, once."""
+        return self.module.request(name, lambda: self.made(name, parameters, result, build, about, memo))
 
     # --- variables and statements
 
-    def var(self, rep: ops.Rep, name: str = "t") -> ops.Var:
-        self._count += 1
-        return ops.Var(f"{name}{self._count}", rep)
+    def var(self, rep: ops.Rep, name: str = "t", value: ops.Value | None = None) -> ops.Var:
+        """Return a new variable, set to a value if there is one."""
+        var = ops.Var(self.label(name), rep)
+        if value is not None:
+            self.set(var, value)
+        return var
 
     def label(self, name: str) -> str:
-        self._count += 1
-        return f"{name}{self._count}"
+        self._variables += 1
+        return f"{name}{self._variables}"
 
     def add(self, statement: ops.Statement) -> None:
         """Add a statement, at the present position in the rule text if it has none."""
@@ -66,13 +95,13 @@ class FunctionBuilder:
     def set(self, var: ops.Var, value: ops.Value) -> None:
         self.add(ops.Set(var, value))
 
+    def give(self, value: ops.Value | None = None) -> None:
+        """Return a value from the function."""
+        self.add(ops.Return(value))
+
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
         """Evaluate a value once, into a variable. Constants and variables are returned unchanged."""
-        if isinstance(value, ops.Constant | ops.Data | ops.Var):
-            return value
-        var = self.var(value.rep, name)
-        self.set(var, value)
-        return var
+        return value if isinstance(value, ops.Constant | ops.Data | ops.Var) else self.var(value.rep, name, value)
 
     @contextmanager
     def block(self) -> Iterator[list[ops.Statement]]:
@@ -92,6 +121,22 @@ class FunctionBuilder:
         if inner:
             self.add(ops.If(test, tuple(inner), span=span))
 
+    def branch(self, test: ops.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Run one of two lists of statements."""
+        with self.block() as first:
+            then()
+        with self.block() as second:
+            otherwise()
+        self.add(ops.If(test, tuple(first), tuple(second)))
+
+    @contextmanager
+    def leaving(self, name: str) -> Iterator[str]:
+        """Yield a label with which the statements inside can be left."""
+        label = self.label(name)
+        with self.block() as inner:
+            yield label
+        self.add(ops.Block(label, tuple(inner)))
+
     @contextmanager
     def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
         """Repeat the statements inside while the test holds; ``step`` follows each pass. Yield the label, which breaks
@@ -104,8 +149,7 @@ class FunctionBuilder:
     @contextmanager
     def counted(self, count: ops.Value, name: str = "number", first: ops.Value = ZERO) -> Iterator[ops.Value]:
         """Run the statements inside for each number from ``first`` below a count."""
-        number = self.var("i32", name)
-        self.set(number, first)
+        number = self.var("i32", name, first)
         with self.repeated("each", number < count, ops.Set(number, number + 1)):
             yield number
 
@@ -122,12 +166,37 @@ class FunctionBuilder:
         """Build a call of a helper."""
         return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
 
-    def do(self, helper: str, *arguments: ops.Value) -> None:
-        """Add a call of a helper for its effects."""
-        self.add(ops.Do(self.call(helper, *arguments)))
+    def do(self, function: str, *arguments: ops.Value) -> None:
+        """Add a call of a helper or function for its effects."""
+        self.add(ops.Do(ops.Call(function, arguments)))
 
     def fail_if(self, test: ops.Value, reason: str = "") -> None:
         self.add(ops.If(test, (ops.Fail(reason),)))
+
+    def fail(self, reason: str = "") -> None:
+        self.add(ops.Fail(reason))
+
+    # --- small values
+
+    def lazily(self, make: Callable[[], ops.Value]) -> tuple[list[ops.Statement], ops.Value]:
+        """Build a value and collect its statements, so that the caller can run them conditionally."""
+        with self.block() as statements:
+            value = make()
+        return statements, value
+
+    def either(self, test: ops.Value, then: Callable[[], ops.Value], otherwise: Callable[[], ops.Value]) -> ops.Value:
+        """Build one of two values; the other is not evaluated."""
+        if isinstance(test, ops.Constant):
+            return then() if test.value else otherwise()
+        then_body, then_value = self.lazily(then)
+        otherwise_body, otherwise_value = self.lazily(otherwise)
+        if not then_body and not otherwise_body:
+            return ops.Select(test, then_value, otherwise_value)
+        var = self.var(then_value.rep)
+        then_body.append(ops.Set(var, then_value))
+        otherwise_body.append(ops.Set(var, otherwise_value))
+        self.add(ops.If(test, tuple(then_body), tuple(otherwise_body)))
+        return var
 
     def capped(self, value: ops.Value) -> ops.Value:
         """Return a number, with a trap if it is so large that sums of such numbers, as many as one decision can
@@ -135,86 +204,8 @@ class FunctionBuilder:
         if value.rep != "i64" or fits(value):
             return value
         kept = self.kept(value)
-        low = kept < -LARGEST
-        self.fail_if(ops.either(low, kept > LARGEST), "a number that is too large")
+        self.fail_if(ops.either(kept < -LARGEST, kept > LARGEST), "a number that is too large")
         return kept
-
-    def fail(self, reason: str = "") -> None:
-        self.add(ops.Fail(reason))
-
-    # --- locals
-
-    def read_local(self, index: int, type_: Type) -> ops.Value:
-        local = self.locals.get(index)
-        if local is None:
-            raise Unsupported(f"local {index}, which nothing has set")
-        if isinstance(local, ops.Var):
-            return local
-        assert self.frame is not None
-        return self.load(self.frame, local.offset, local.type if not self.shapes.is_scalar(type_) else type_)
-
-    def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
-        local = self.locals.get(index)
-        if isinstance(local, Slot):
-            assert self.frame is not None
-            self.store(self.frame, local.offset, value, local.type)
-            return
-        rep = self.shapes.rep(type_)
-        if local is None or local.rep != rep:
-            local = self.locals[index] = ops.Var(f"l{index}_{rep}", rep)
-        self.set(local, self.capped(value))
-
-    # --- kept forms
-
-    def load(self, address: ops.Value, offset: int, type_: Type, group: str = "") -> ops.Value:
-        """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
-        shapes = self.shapes
-        if shapes.is_scalar(type_):
-            return ops.Load(address, offset, shapes.rep(type_), group)
-        at = address + offset
-        if group:
-            at = ops.Cell(at, group)
-        if not shapes.is_flat(type_):
-            return ops.Call(self.module.values.unpack(type_), (at,))
-        if not type_.optional:
-            return at
-        at = self.kept(at)
-        if shapes.is_listed(type_):
-            return ops.Select(ops.Load(at, 0, "i32", group) < 0, ZERO, at)
-        return ops.both(ops.Load(at, 0, "i32", group), at + WORD)
-
-    def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
-        """Write the kept form of a value to an address."""
-        shapes = self.shapes
-        if shapes.is_scalar(type_):
-            self.add(ops.Store(address, offset, self.word(value, type_.optional), group))
-            return
-        at, value = self.kept(address + offset), self.kept(value)
-        if not shapes.is_flat(type_):
-            self.add(ops.Do(ops.Call(self.module.values.pack(type_), (at, value))))
-            return
-        if not type_.optional:
-            self._store_flat(at, value, type_, group)
-            return
-        with self.block() as some:
-            if shapes.is_listed(type_):
-                self._store_flat(at, value, type_, group)
-            else:
-                self.add(ops.Store(at, 0, ONE, group))
-                self._store_flat(at + WORD, value, type_.sure, group)
-        none = ops.Store(at, 0, ops.Constant(-1) if shapes.is_listed(type_) else ZERO, group)
-        self.add(ops.If(value, tuple(some), (none,)))
-
-    def _store_flat(self, at: ops.Value, value: ops.Value, type_: Type, group: str) -> None:
-        shapes = self.shapes
-        if not shapes.is_listed(type_):
-            self.add(ops.CopyWords(at, value, ops.Constant(shapes.words(type_.sure)), group))
-            return
-        length = self.kept(ops.Load(value))
-        self.fail_if(length > shapes.capacity(type_), "a list longer than its room")
-        self.add(ops.CopyWords(at, value, length + 1, group))
-
-    # --- small values
 
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
         """Convert a register to a word of memory."""
@@ -225,3 +216,9 @@ class FunctionBuilder:
 
     def none(self, type_: Type) -> ops.Value:
         return ops.Constant(self.shapes.none(type_), self.shapes.rep(type_))
+
+    def found(self, value: ops.Value, type_: Type, what: str) -> ops.Value:
+        """Return the result of a search; trap if it is none."""
+        value = self.kept(value)
+        self.fail_if(self.is_none(value, type_), f"`{what}` finds nothing here")
+        return value

@@ -4,41 +4,43 @@ built.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.kept_forms import KeptForms
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.expressions import Expressions
-
-__all__ = ["MAXIMUM_ITEMS", "Loops", "Source", "precedes"]
+__all__ = ["Each", "Loops", "Source", "precedes"]
 
 MAXIMUM_ITEMS = 20_000
+NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
 
 
+@dataclass(frozen=True, slots=True)
 class Source:
     """A stream of items. ``bound`` is an upper bound of their number; ``each`` builds the loop."""
 
-    def __init__(self, item: Type, bound: ops.Value, each: Callable[[Each], None]) -> None:
-        self.item, self.bound, self.each = item, bound, each
+    item: Type
+    bound: ops.Value
+    each: Callable[[Each], None]
 
 
-class Loops:
-    """Builds loops of one function."""
+class Loops(KeptForms, ABC):
+    """Builds loops."""
 
-    def __init__(self, expressions: Expressions) -> None:
-        self.x = expressions
-        self.b: FunctionBuilder = expressions.b
-        self.shapes = self.b.shapes
+    @abstractmethod
+    def value(self, node: core.Expression, expected: Type | None = None) -> ops.Value:
+        """Build an expression as a register of the expected type, which determines the representation of none."""
 
     # --- sources
 
@@ -48,176 +50,147 @@ class Loops:
         If the consumer ``stops`` early, a filter that may fail is evaluated for all items first, as the plain form
         does.
         """
-        b = self.b
         match node:
             case core.RangeFrom(first, last):
-                low = b.kept(self.x.value(first, INT))
-                high = b.kept(self.x.value(last, INT))
-                return self._range(low, high)
+                return self._range(self.kept(self.value(first, INT)), self.kept(self.value(last, INT)))
             case core.AllSeats():
-                return self._indexes(SEAT, ZERO, ops.Constant(self.shapes.domains["seat"]))
+                seats = ops.Constant(self.shapes.domains["seat"])
+                return self._stepped(SEAT, seats, seats + 1, ZERO, lambda at: at < seats)
             case core.Select(test=test, value=value):
-                if not (stops and may_fail(b.module.program, (test, value))):
-                    return self._passing(node, stops)
+                if not (stops and may_fail(self.program, (test, value))):
+                    return self._filtered(node, stops)
             case core.Builtin("clockwise", (seat,)):
                 return self._clockwise(seat)
             case core.Builtin("cards of piles", (piles,)):
                 return self._cards_of(self.source(piles, stops=stops))
-        return self.listed(b.kept(self.x.value(node), "list"), self.item_of(node.type))
+        return self.items_of(self.kept(self.value(node), "list"), self.shapes.item(node.type))
 
-    def item_of(self, type_: Type) -> Type:
-        return self.shapes.item(type_)
-
-    def listed(self, pointer: ops.Value, item: Type) -> Source:
+    def items_of(self, pointer: ops.Value, item: Type) -> Source:
         """Return the items of a list in memory."""
-        b = self.b
-        pointer = b.kept(pointer, "list")
-        length = b.kept(ops.Load(pointer), "n")
+        pointer = self.kept(pointer, "list")
+        length = self.kept(ops.Load(pointer), "n")
 
         def each(body: Each) -> None:
             if isinstance(item, NeverType):  # the list is empty
                 return
-            at, end = b.var("i32", "at"), b.var("i32", "end")
-            b.add(ops.Charge(length + 1))
-            b.set(at, pointer)
-            b.set(end, pointer + length * WORD)
-            self._while(
-                at.differs(end),
-                at,
-                WORD,
-                lambda: self._item(ops.Load(at, WORD, self.shapes.rep(item)), body),
-            )
+            at, end = self.var("i32", "at"), self.var("i32", "end")
+            self.add(ops.Charge(length + 1))
+            self.set(at, pointer)
+            self.set(end, pointer + length * WORD)
+            with self.repeated("each", at.differs(end), ops.Set(at, at + WORD)):
+                body(self._item(ops.Load(at, WORD, self.shapes.rep(item))))
 
         return Source(item, length, each)
 
-    def _item(self, value: ops.Value, body: Each) -> None:
-        var = self.b.var(value.rep, "x")
-        self.b.set(var, value)
-        body(var)
+    def _item(self, value: ops.Value) -> ops.Var:
+        return self.var(value.rep, "x", value)
 
-    def _while(self, test: ops.Value, counter: ops.Var, step: int, body: Callable[[], None]) -> None:
-        with self.b.repeated("each", test, ops.Set(counter, counter + step)):
-            body()
-
-    def _range(self, low: ops.Value, high: ops.Value) -> Source:
-        b = self.b
-        size = high - low + 1
-        count = b.kept(ops.Select(high < low, ops.Constant(0, "i64"), size), "n")
-        b.fail_if(count > MAXIMUM_ITEMS, "a range of too many numbers")
-        bound = b.kept(ops.ToIndex(count))
+    def _stepped(
+        self,
+        item: Type,
+        bound: ops.Value,
+        charge: ops.Value,
+        first: ops.Value,
+        test: Callable[[ops.Var], ops.Value],
+        value: Callable[[ops.Var], ops.Value] = lambda at: at,
+    ) -> Source:
+        """Return the values of a counter that starts with ``first`` and goes on while the test holds."""
 
         def each(body: Each) -> None:
-            at = b.var("i64", "at")
-            b.add(ops.Charge(bound + 1))
-            b.set(at, low)
-            self._while(at <= high, at, 1, lambda: self._item(at, body))
-
-        return Source(INT, bound, each)
-
-    def _indexes(self, item: Type, first: ops.Value, end: ops.Value) -> Source:
-        b = self.b
-        bound = end - first if first != ZERO else end
-
-        def each(body: Each) -> None:
-            at = b.var("i32", "at")
-            b.add(ops.Charge(bound + 1))
-            b.set(at, first)
-            self._while(at < end, at, 1, lambda: self._item(at, body))
+            at = self.var(first.rep, "at")
+            self.add(ops.Charge(charge))
+            self.set(at, first)
+            with self.repeated("each", test(at), ops.Set(at, at + 1)):
+                body(self._item(value(at)))
 
         return Source(item, bound, each)
 
+    def _range(self, low: ops.Value, high: ops.Value) -> Source:
+        size = high - low + 1
+        count = self.kept(ops.Select(high < low, NUMBER, size), "n")
+        self.fail_if(count > MAXIMUM_ITEMS, "a range of too many numbers")
+        bound = self.kept(ops.ToIndex(count))
+        return self._stepped(INT, bound, bound + 1, low, lambda at: at <= high)
+
     def _clockwise(self, seat: core.Expression) -> Source:
-        b, seats = self.b, self.shapes.domains["seat"]
-        origin = b.kept(self.x.value(seat))
+        seats = self.shapes.domains["seat"]
+        origin = self.kept(self.value(seat))
 
-        def each(body: Each) -> None:
-            step = b.var("i32", "step")
-            b.add(ops.Charge(ops.Constant(seats)))
-            b.set(step, ONE)
+        def next_seat(step: ops.Var) -> ops.Value:
             target = origin + step
-            next_seat = ops.Select(target >= seats, target - seats, target)
-            self._while(step < seats, step, 1, lambda: self._item(next_seat, body))
+            return ops.Select(target >= seats, target - seats, target)
 
-        return Source(SEAT, ops.Constant(seats - 1), each)
+        return self._stepped(
+            SEAT, ops.Constant(seats - 1), ops.Constant(seats), ONE, lambda step: step < seats, next_seat
+        )
 
     def _cards_of(self, piles: Source) -> Source:
-        b = self.b
         card = CardType()
 
         def each(body: Each) -> None:
-            piles.each(lambda pile: self.listed(pile, card).each(body))
+            piles.each(lambda pile: self.items_of(pile, card).each(body))
 
-        return Source(card, ops.Constant(len(b.module.constants.model.cards)), each)
+        return Source(card, ops.Constant(len(self.model.cards)), each)
 
-    def _passing(self, node: core.Select, stops: bool) -> Source:
-        b, source = self.b, self.source(node.items, stops=stops)
-        locals_ = b.locals
+    def _filtered(self, node: core.Select, stops: bool) -> Source:
+        source, item_type = self.source(node.items, stops=stops), self.shapes.item(node.type)
+        locals_ = self.locals
 
         def each(body: Each) -> None:
             def pass_on(item: ops.Var) -> None:
-                outer = b.locals
-                with b.scoped(locals_):
+                outer = self.locals
+                with self.scoped(locals_):
                     locals_[node.variable] = item
-                    with self.when(node.test):
-                        if node.value is None:
-                            with b.scoped(outer):
-                                body(item)
-                        else:
-                            value = self.x.value(node.value, self.item_of(node.type))
-                            with b.scoped(outer):
-                                self._item(value, body)
+                    with self.passing(node.test):
+                        value = self.value(node.value, item_type) if node.value is not None else None
+                        with self.scoped(outer):
+                            body(item if value is None else self._item(value))
 
             source.each(pass_on)
 
-        return Source(self.item_of(node.type), source.bound, each)
+        return Source(item_type, source.bound, each)
 
     # --- consumers
 
     @contextmanager
-    def when(self, *tests: core.Expression | None) -> Iterator[None]:
+    def passing(self, *tests: core.Expression | None) -> Iterator[None]:
         """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold."""
         with ExitStack() as open_:
             for test in tests:
                 if test is not None:
-                    open_.enter_context(self.b.when(self.x.value(test)))
+                    open_.enter_context(self.when(self.value(test)))
             yield
 
     def combinations(
         self,
         binders: Sequence[tuple[int, core.Expression]],
-        body: Callable[[list[ops.Var]], None],
+        body: Callable[[Sequence[ops.Value]], None],
         *,
         stops: bool = False,
+        values: Sequence[ops.Value] = (),
     ) -> None:
-        """Run the body for each combination of items. A binder may read the ones before it."""
-        values: list[ops.Var] = []
+        """Run the body for each combination of items, behind the given values. A binder may read the ones before it."""
+        if not binders:
+            body(values)
+            return
+        (index, items), *others = binders
 
-        def bind_from(place: int) -> None:
-            if place == len(binders):
-                body(values)
-                return
-            index, items = binders[place]
+        def bind(item: ops.Var) -> None:
+            self.locals[index] = item
+            self.combinations(others, body, stops=stops, values=(*values, item))
 
-            def bind(item: ops.Var) -> None:
-                self.b.locals[index] = item
-                values.append(item)
-                bind_from(place + 1)
-                values.pop()
-
-            self.source(items, stops=stops).each(bind)
-
-        bind_from(0)
+        self.source(items, stops=stops).each(bind)
 
     def loop(self, node: core.Select | core.Fold | core.Search | core.Order) -> ops.Value:
         match node:
             case core.Select():
-                return self.made(self.source(node))
+                return self.list_of(self.source(node))
             case core.Fold(operation="count"):
-                return self._counted(node)
+                return self.count(lambda body: self.each(node, body))
             case core.Fold():
                 return self._any(node, expected=node.operation == "any")
             case core.Search():
-                return self._found(node)
+                return self._search(node)
             case core.Order(operation="sorted"):
                 return self._sorted(node)
             case core.Order():
@@ -227,169 +200,147 @@ class Loops:
 
     def each(self, node: core.Loop, body: Each, *, stops: bool = False) -> None:
         """Run the body for each item that passes the loop's own test."""
-        source = self.source(node.items, stops=stops)
-        b = self.b
 
         def tested(item: ops.Var) -> None:
-            b.locals[node.variable] = item
-            with self.when(node.test):
+            self.locals[node.variable] = item
+            with self.passing(node.test):
                 body(item)
 
-        source.each(tested)
+        self.source(node.items, stops=stops).each(tested)
 
-    def made(self, source: Source) -> ops.Value:
+    def list_of(self, source: Source) -> ops.Value:
         """Build a list of the items in the arena."""
-        b = self.b
-        bound = b.kept(source.bound)
-        pointer, end = b.var("i32", "made"), b.var("i32", "end")
-        b.set(pointer, ops.Allocate(bound + 1))
-        b.set(end, pointer)
-
-        def put(item: ops.Var) -> None:
-            b.set(end, end + WORD)
-            b.add(ops.Store(end, 0, b.word(item, source.item.optional)))
-
-        source.each(put)
-        length = (end - pointer) >> 2
-        b.add(ops.Store(pointer, 0, length))
+        pointer, end = self._begin_list(self.kept(source.bound))
+        source.each(lambda item: self._append(end, item, source.item))
+        self._end_list(pointer, end)
         return pointer
 
+    def _begin_list(self, bound: ops.Value) -> tuple[ops.Var, ops.Var]:
+        """Return the address of a new list with room for some items, and that of its last item so far."""
+        pointer, end = self.var("i32", "made"), self.var("i32", "end")
+        self.set(pointer, ops.Allocate(bound + 1))
+        self.set(end, pointer)
+        return pointer, end
+
+    def _append(self, end: ops.Var, item: ops.Var, type_: Type) -> None:
+        self.set(end, end + WORD)
+        self.add(ops.Store(end, 0, self.word(item, type_.optional)))
+
+    def _end_list(self, pointer: ops.Var, end: ops.Var) -> None:
+        self.add(ops.Store(pointer, 0, (end - pointer) >> 2))
+
     def total(self, source: Source) -> ops.Value:
-        b, total = self.b, self.b.var("i64", "sum")
-        b.set(total, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(total, total + item))
+        total = self.var("i64", "sum", NUMBER)
+        source.each(lambda item: self.set(total, total + item))
         return total
 
     def extreme(self, source: Source, operator: str) -> ops.Value:
         """Return the smallest (``lt``) or largest (``gt``) number, or none if there are no items."""
-        b, best = self.b, self.b.var("i64", "best")
-        none = b.none(INT)
-        b.set(best, none)
+        none = self.none(INT)
+        best = self.var("i64", "best", none)
 
         def compare(item: ops.Var) -> None:
-            better = ops.Compare(operator, item, best)
-            first = best.equals(none)
-            b.add(ops.If(ops.either(first, better), (ops.Set(best, item),)))
+            with self.when(ops.either(best.equals(none), ops.Compare(operator, item, best))):
+                self.set(best, item)
 
         source.each(compare)
         return best
 
-    def length(self, source: Source) -> ops.Value:
-        b, count = self.b, self.b.var("i64", "count")
-        b.set(count, ops.Constant(0, "i64"))
-        source.each(lambda item: b.set(count, count + 1))
-        return count
-
-    def _counted(self, node: core.Fold) -> ops.Value:
-        b, count = self.b, self.b.var("i64", "count")
-        b.set(count, ops.Constant(0, "i64"))
-        self.each(node, lambda item: b.set(count, count + 1))
+    def count(self, each: Callable[[Each], None]) -> ops.Value:
+        """Return the number of items of a loop."""
+        count = self.var("i64", "count", NUMBER)
+        each(lambda item: self.set(count, count + 1))
         return count
 
     def _any(self, node: core.Fold, *, expected: bool) -> ops.Value:
-        b, result, label = self.b, self.b.var("i32", "any"), self.b.label("any")
-        b.set(result, ops.Constant(int(not expected)))
-        with b.block() as inner:
-            source = self.source(node.items, stops=True)
+        result = self.var("i32", "any", ops.Constant(int(not expected)))
+        with self.leaving("any") as label:
 
             def check(item: ops.Var) -> None:
-                b.locals[node.variable] = item
-                test = self.x.value(node.test) if node.test is not None else ONE
-                stop = (ops.Set(result, ops.Constant(int(expected))), ops.Break(label))
-                b.add(ops.If(test if expected else ops.Not(test), stop))
+                self.locals[node.variable] = item
+                test = self.value(node.test) if node.test is not None else ONE
+                with self.when(test if expected else ops.Not(test)):
+                    self.set(result, ops.Constant(int(expected)))
+                    self.add(ops.Break(label))
 
-            source.each(check)
-        b.add(ops.Block(label, tuple(inner)))
+            self.source(node.items, stops=True).each(check)
         return result
 
-    def _found(self, node: core.Search) -> ops.Value:
-        b, label = self.b, self.b.label("first")
-        first = node.operation == "first"
-        result = b.var(self.shapes.rep(node.type), "result")
-        b.set(result, b.none(node.type))
-        with b.block() as inner:
+    def _search(self, node: core.Search) -> ops.Value:
+        result = self.var(self.shapes.rep(node.type), "result", self.none(node.type))
+        with self.leaving("first") as label:
 
             def take(item: ops.Var) -> None:
-                b.set(result, item)
-                if first:
-                    b.add(ops.Break(label))
+                self.set(result, item)
+                if node.operation == "first":
+                    self.add(ops.Break(label))
 
-            self.each(node, take, stops=first)
-        b.add(ops.Block(label, tuple(inner)))
-        return self._must(node, result)
-
-    def _must(self, node: core.Search | core.Order, item: ops.Var) -> ops.Value:
-        if not node.or_none:
-            self.b.fail_if(self.b.is_none(item, node.type), f"`{node.operation}` finds nothing here")
-        return item
+            self.each(node, take, stops=node.operation == "first")
+        return result if node.or_none else self.found(result, node.type, node.operation)
 
     def _keys(self, node: core.Order, item: ops.Var) -> list[ops.Value]:
         if not node.keys:
-            if not self.shapes.is_scalar(self.item_of(node.items.type)):
+            if not self.shapes.is_scalar(self.shapes.item(node.items.type)):
                 raise Unsupported("items that are ordered by themselves")
             return [item]
-        keys = []
-        for key in node.keys:
-            if not self.shapes.is_scalar(key.type):
-                raise Unsupported(f"a key that is a {key.type}")
-            keys.append(self.x.value(key))
-        return keys
+        return [self.key(key) for key in node.keys]
+
+    def key(self, node: core.Expression) -> ops.Value:
+        """Build a key by which something is ordered."""
+        if not self.shapes.is_scalar(node.type):
+            raise Unsupported(f"a key that is a {node.type}")
+        return self.value(node)
 
     def _best(self, node: core.Order) -> ops.Value:
         """Return the first item with the smallest or largest keys."""
-        b = self.b
-        best_item = b.var(self.shapes.rep(node.type), "best")
-        some, better = b.var("i32", "some"), b.var("i32", "better")
-        b.set(best_item, b.none(node.type))
-        b.set(some, ZERO)
+        best_item = self.var(self.shapes.rep(node.type), "best")
+        some, better = self.var("i32", "some"), self.var("i32", "better")
+        self.set(best_item, self.none(node.type))
+        self.set(some, ZERO)
         best: list[ops.Var] = []
         operator = "lt" if node.operation == "min" else "gt"
 
         def compare(item: ops.Var) -> None:
-            keys = [b.kept(key, "key") for key in self._keys(node, item)]
+            keys = [self.kept(key, "key") for key in self._keys(node, item)]
             if not best:
-                best.extend(b.var(key.rep, "kept") for key in keys)
-            b.set(better, ops.Select(some, precedes(keys, best, operator), ONE))
-            updates = [ops.Set(best_key, key) for key, best_key in zip(keys, best, strict=True)]
-            b.add(ops.If(better, (ops.Set(some, ONE), ops.Set(best_item, item), *updates)))
+                best.extend(self.var(key.rep, "kept") for key in keys)
+            self.set(better, ops.Select(some, precedes(keys, best, operator), ONE))
+            with self.when(better):
+                self.set(some, ONE)
+                self.set(best_item, item)
+                for key, best_key in zip(keys, best, strict=True):
+                    self.set(best_key, key)
 
-        with b.block() as loop:
+        with self.block() as loop:
             self.each(node, compare)
         for best_key in best:
-            b.set(best_key, ops.Constant(0, best_key.rep))
-        b.body.extend(loop)
-        b.locals[node.variable] = best_item
-        return self._must(node, best_item)
+            self.set(best_key, ops.Constant(0, best_key.rep))
+        self.body.extend(loop)
+        self.locals[node.variable] = best_item
+        return best_item if node.or_none else self.found(best_item, node.type, node.operation)
 
     def _sorted(self, node: core.Order) -> ops.Value:
         """Build a list of the items and, beside it, their keys as 64-bit numbers; then sort both."""
-        b = self.b
         source = self.source(node.items)
-        bound = b.kept(source.bound)
+        bound = self.kept(source.bound)
         width = max(1, len(node.keys))
-        pointer, end, keys = b.var("i32", "made"), b.var("i32", "end"), b.var("i32", "keys")
-        b.set(pointer, ops.Allocate(bound + 1))
-        b.set(end, pointer)
-        b.set(keys, ops.Allocate(bound * (2 * width) + 2))
-        b.set(keys, (keys + 7) & (-8))
-        at = b.var("i32", "key")
-        b.set(at, keys)
-        item_type = self.item_of(node.items.type)
+        pointer, end = self._begin_list(bound)
+        keys = self.var("i32", "keys", ops.Allocate(bound * (2 * width) + 2))
+        self.set(keys, (keys + 7) & -8)
+        at = self.var("i32", "key", keys)
 
         def add(item: ops.Var) -> None:
-            b.locals[node.variable] = item
-            with self.when(node.test):
+            self.locals[node.variable] = item
+            with self.passing(node.test):
                 for number, key in enumerate(self._keys(node, item)):
                     wide = key if key.rep == "i64" else ops.ToNumber(key)
-                    b.add(ops.StoreLong(at, 8 * number, wide))
-                b.set(at, at + 8 * width)
-                b.set(end, end + WORD)
-                b.add(ops.Store(end, 0, b.word(item, item_type.optional)))
+                    self.add(ops.StoreLong(at, 8 * number, wide))
+                self.set(at, at + 8 * width)
+                self._append(end, item, source.item)
 
         source.each(add)
-        length = (end - pointer) >> 2
-        b.add(ops.Store(pointer, 0, length))
-        return b.call("sort", pointer, keys, ops.Constant(width))
+        self._end_list(pointer, end)
+        return self.call("sort", pointer, keys, ops.Constant(width))
 
 
 def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:

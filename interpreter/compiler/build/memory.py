@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 from interpreter.compiler.build.shapes import WORD, Shapes
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir import ops
+from interpreter.kernel.state import Value
 from interpreter.language.types import BOOL, INT, BagType, Type
 
 __all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
@@ -77,7 +77,7 @@ class Memory:
                 self.data[known] = content
         return known
 
-    def constant(self, value: Any, type_: Type) -> int:
+    def constant(self, value: Value, type_: Type) -> int:
         """Return the register form of a constant: a number, or the address of constant data."""
         shapes = self.shapes
         if shapes.is_scalar(type_) or value is None:
@@ -95,7 +95,7 @@ class Memory:
         """Return the address of a table that was made under a name, or None."""
         return self._tables.get(name)
 
-    def table(self, name: str, values: Sequence[Any], type_: Type) -> int:
+    def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
         """Return the address of a table of constants by index. It is made once for each name."""
         if name not in self._tables:
             self._tables[name] = self.words([self.constant(value, type_) for value in values])

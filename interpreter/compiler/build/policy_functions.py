@@ -6,46 +6,58 @@ game continues the stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interpreter.compiler import lower
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.decisions import FRAME, Decisions
+from interpreter.compiler.build.frames import Slot
+from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
-from interpreter.compiler.build.stretches import FRAME
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
-from interpreter.language.preferences import pinned_by
+from interpreter.language.preferences import Line, Pattern, Preferences, pinned_by
 from interpreter.language.types import CardType, ListType
 
 if TYPE_CHECKING:
-    from interpreter.language.policies import Line, Pattern, Policy, Preferences
+    from interpreter.language.policies import Policy
 
 __all__ = ["RANDOM", "Policies"]
 
 RANDOM = "random"
 """The bot that chooses any option with equal probability."""
+START = ops.Global("options")
+"""Address of the first option in the buffer."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """An option that fits a pattern: its number, its values, and the locals of the pattern."""
+
+    pattern: Pattern
+    number: int
+    values: Sequence[ops.Value]
+    locals: dict[int, ops.Var | Slot]
 
 
 class Policies(Sights):
     """Builds the functions by which bots choose."""
 
+    def __init__(self, decisions: Decisions) -> None:
+        super().__init__(decisions.module)
+        self.decisions = decisions
+
     def random(self, index: int) -> str:
         """Return the name of the function by which the random bot chooses at a decision."""
-        stretch, _ = self.module.decisions.asks[index]
-        name = self.module.name("bot", f"{RANDOM} {stretch.id}")
 
-        def build(b: FunctionBuilder) -> None:
-            x, ask = self.module.decisions._begin(b, index)
-            b.add(ops.Do(ops.Call(self.module.decisions.options(index), (FRAME,))))
-            first = ops.Global("options")
-            self._draws(b, x, ask, first, ops.Global("options_end"), self.module.decisions.stride(index))
+        def build(b: Steps) -> None:
+            _Chooser(b, self.decisions, index).choose_any()
 
-        return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+        stretch, _ = self.decisions.asks[index]
+        return self.declare("bot", f"{RANDOM} {stretch.id}", (FRAME,), "i32", build)
 
     def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
         """Return the name of the function by which a policy chooses at a decision.
@@ -53,243 +65,213 @@ class Policies(Sights):
         ``key`` distinguishes policies with equal names. The function traps if the policy reads hidden information:
         always, if ``peeks`` is None; else if a card that one of these groups names is hidden from the seat.
         """
-        stretch, end = self.module.decisions.asks[index]
-        assert isinstance(end, lower.Asks)
-        name = self.module.name("bot", f"{key or policy.name} {stretch.id}")
+        stretch, end = self.decisions.asks[index]
 
-        def build(b: FunctionBuilder) -> None:
+        def build(b: Steps) -> None:
             if peeks is None:
                 raise Unsupported("a policy that reads what its seat may not see")
-            x, ask = self.module.decisions._begin(b, index)
-            seat = b.kept(x.value(ask.seat), "actor")
-            around: list[ops.Var] = []
-            actor = b.var("i32", "actor")
-            b.set(actor, seat)
-            around.append(actor)
+            chooser = _Chooser(b, self.decisions, index)
+            actor = b.var("i32", "actor", b.kept(b.value(end.ask.seat), "actor"))
             for group in peeks:
                 self._check_seen(b, group, actor)
-            for _, value in ask.context:
-                var = b.var(self.shapes.rep(value.type), "shown")
-                b.set(var, x.value(value))
-                around.append(var)
-            for preferences in policy.decisions.get(ask.name, ()):
-                with b.block() as inner:
-                    self._preferences(b, x, index, ask, preferences, around)
+            shown = (b.var(self.shapes.rep(node.type), "shown", b.value(node)) for _, node in end.ask.context)
+            chooser.around = [actor, *shown]
+            for preferences in policy.decisions.get(end.ask.name, ()):
+                with b.scoped({0: actor}), b.passing(preferences.when), b.scoped(chooser.locals):
+                    chooser.choose_by(preferences)
                 if preferences.when is None:
-                    b.body.extend(inner)
                     return
-                with b.scoped({0: actor}):
-                    test = x.value(preferences.when)
-                b.add(ops.If(test, tuple(inner)))
             b.fail("no lines for this decision")
 
-        return self.module.request(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+        return self.declare("bot", f"{key or policy.name} {stretch.id}", (FRAME,), "i32", build)
 
-    def _check_seen(self, b: FunctionBuilder, name: str, seat: ops.Value) -> None:
+    def _check_seen(self, b: Steps, name: str, seat: ops.Value) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""
         group, cells = self.model.groups[name], self.memory.groups[name]
-        location = self.memory.groups["location"].address
-
-        def check(card: ops.Value, holds: ops.Value) -> None:
-            zone = ops.Load(card * WORD, location, "i32", "location")
-            hidden = ops.Not(self._may_see(b, zone, seat))
-            b.fail_if(ops.both(holds, hidden), "a card that is hidden")
-
         with b.counted(ops.Constant(cells.count)) as at:
             address = at * cells.stride + cells.address
+            first: ops.Value = ops.Load(address, 0, "i32", name)
             if group.owner == "card":
                 words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
-                holds: ops.Value = ops.Load(address, 0, "i32", name)
+                card, holds = at, first
                 for word in range(1, words):
                     holds = holds | ops.Load(address, word * WORD, "i32", name)
-                check(at, holds)
             elif isinstance(cells.type, CardType):
-                card = b.kept(ops.Load(address, 0, "i32", name), "card")
-                check(card, card.differs(-1))
+                card = b.kept(first, "card")
+                holds = card.differs(-1)
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
+            location = self.memory.groups["location"].address
+            zone = ops.Load(card * WORD, location, "i32", "location")
+            b.fail_if(ops.both(holds, ops.Not(self.may_see(zone, seat))), "a card that is hidden")
 
-    def _preferences(
-        self,
-        b: FunctionBuilder,
-        x: Expressions,
-        index: int,
-        ask: core.Ask,
-        preferences: Preferences,
-        around: list[ops.Var],
-    ) -> None:
+
+class _Chooser:
+    """Builds the choice of a bot at one decision."""
+
+    def __init__(self, b: Steps, decisions: Decisions, index: int) -> None:
+        self.b, self.decisions, self.index = b, decisions, index
+        self.ask = decisions.begin(b, index)
+        self.locals = b.locals
+        self.size = decisions.stride(index) * WORD
+        self.around: Sequence[ops.Var] = ()
+        """The first locals of policies: the seat, and what the decision shows."""
+
+    def choose_any(self) -> None:
+        """Return any option with equal probability."""
+        self.b.do(self.decisions.options(self.index), FRAME)
+        self._draw(START, ops.Global("options_end"))
+
+    def choose_by(self, preferences: Preferences) -> None:
+        """Return the option that the first fitting line prefers."""
+        b = self.b
         for line in preferences.lines:
             b.span = line.span
-            with b.block() as inner:
-                self._line(b, x, index, ask, line, around)
             if line.chance is None:
-                b.body.extend(inner)
+                self._line(line)
                 continue
-            drawn = self._below(b, around[0], ops.Constant(line.chance[1]))
-            b.add(ops.If(drawn < line.chance[0], tuple(inner)))
-        last = preferences.lines[-1]
-        if not any(pattern.alternative == "" for pattern in last.patterns):
+            with b.block() as inner:
+                self._line(line)
+            drawn = b.call("draw", self.around[0], ops.Constant(line.chance[1]))
+            b.add(ops.If(drawn < line.chance[0], tuple(inner), span=line.span))
+        if any(pattern.alternative == "" for pattern in preferences.lines[-1].patterns):
+            b.do(self.decisions.options(self.index), FRAME)
+            b.fail_if(START.equals(ops.Global("options_end")), "no choice is left")
+            b.give(START)
+        else:
             b.fail("no choice is left")
-            return
-        b.add(ops.Do(ops.Call(self.module.decisions.options(index), (FRAME,))))
-        b.fail_if(ops.Global("options").equals(ops.Global("options_end")), "no choice is left")
-        b.add(ops.Return(ops.Global("options")))
 
-    def _below(self, b: FunctionBuilder, seat: ops.Value, n: ops.Value) -> ops.Value:
-        return b.call("draw", seat, n)
-
-    def _line(
-        self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask, line: Line, around: list[ops.Var]
-    ) -> None:
+    def _line(self, line: Line) -> None:
         """Build a line of a policy; it returns if an option remains."""
-        stride = self.module.decisions.stride(index)
-        numbers = {option.name: number for number, option in enumerate(ask.options)}
-        patterns = [pattern for pattern in line.patterns if pattern.alternative in ("", *numbers)]
+        match line.tie:
+            case "first":
+                self._matches(line, self._take, stops=True)
+            case "by":
+                self._best(line)
+            case "random":
+                self._any(line)
+            case _:
+                raise Unsupported("a tie that another seat ends")
 
-        def each_option(
-            body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], stops: bool
-        ) -> None:
-            for pattern in patterns:
-                alternatives = [numbers[pattern.alternative]] if pattern.alternative else range(len(ask.options))
-                for number in alternatives:
-                    self._options(b, x, ask.options[number], number, pattern, around, body, stops=stops)
+    def _put(self, match: Match) -> None:
+        self.decisions.put(self.b, START, match.number, self.ask.options[match.number], match.values)
 
-        start = ops.Global("options")
-        if line.tie == "first":
+    def _take(self, match: Match) -> None:
+        self._put(match)
+        self.b.give(START)
 
-            def first(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
-                self.module.decisions.put(b, start, number, ask.options[number], values)
-                b.add(ops.Return(start))
+    def _any(self, line: Line) -> None:
+        """Return a random option that fits; options that fit several patterns count once."""
+        b = self.b
+        end = b.var("i32", "end", START)
 
-            each_option(first, stops=True)
-            return
-        if line.tie == "by":
-            self._best(b, x, ask, each_option, start)
-            return
-        if line.tie != "random":
-            raise Unsupported("a tie that another seat ends")
-        end = b.var("i32", "end")
-        b.set(end, start)
-        size = stride * WORD
+        def add(match: Match) -> None:
+            option = self.ask.options[match.number]
+            self.decisions.put_next(b, end, self.size, match.number, option, match.values)
+            words = ops.Constant(self.decisions.words(option))
+            again = b.call("is_listed", START, end, ops.Constant(self.size), words)
+            b.set(end, ops.Select(again, end, end + self.size))
 
-        def add(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
-            b.fail_if(end > ops.Global("options_limit") - size, "too many options")
-            self.module.decisions.put(b, end, number, ask.options[number], values)
-            words = ops.Constant(self.module.decisions.words(ask.options[number]))
-            again = b.call("is_listed", start, end, ops.Constant(size), words)
-            b.set(end, ops.Select(again, end, end + size))
+        self._matches(line, add, stops=False)
+        with b.when(START.differs(end)):
+            self._draw(START, end)
 
-        each_option(add, stops=False)
-        with b.when(start.differs(end)):
-            self._draws(b, x, ask, start, end, stride)
-
-    def _draws(
-        self, b: FunctionBuilder, x: Expressions, ask: core.Ask, start: ops.Value, end: ops.Value, stride: int
-    ) -> None:
+    def _draw(self, start: ops.Value, end: ops.Value) -> None:
         """Return a random option between two addresses; a single one is not drawn."""
-        size = stride * WORD
-        count = b.kept((end - start) // size, "count")
+        b = self.b
+        count = b.kept((end - start) // self.size, "count")
         b.fail_if(count.equals(0), "no choice is left")
         b.add(ops.If(count.equals(1), (ops.Return(start),)))
-        drawn = self._below(b, x.value(ask.seat), count)
-        b.add(ops.Return(start + drawn * size))
+        b.give(start + b.call("draw", b.value(self.ask.seat), count) * self.size)
 
-    def _best(
-        self,
-        b: FunctionBuilder,
-        x: Expressions,
-        ask: core.Ask,
-        each_option: Callable[[Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None], bool], None],
-        start: ops.Value,
-    ) -> None:
+    def _best(self, line: Line) -> None:
         """Return the first option with the smallest keys. All patterns of a line have the same number of keys."""
-        some = b.var("i32", "some")
-        b.set(some, ZERO)
+        b = self.b
+        some = b.var("i32", "some", ZERO)
         best: list[ops.Var] = []
 
-        def compare(pattern: Pattern, number: int, values: list[ops.Var], own: dict[int, ops.Var | Slot]) -> None:
-            keys: list[ops.Value] = []
-            with b.scoped(own):
-                for tree in pattern.keys:
-                    if not self.shapes.is_scalar(tree.type):
-                        raise Unsupported(f"a key that is a {tree.type}")
-                    value = x.value(tree)
-                    keys.append(b.kept(value if value.rep == "i64" else ops.ToNumber(value), "key"))
+        def compare(match: Match) -> None:
+            with b.scoped(match.locals):
+                values = map(b.key, match.pattern.keys)
+                keys = [b.kept(value if value.rep == "i64" else ops.ToNumber(value), "key") for value in values]
             while len(best) < len(keys):
                 best.append(b.var("i64", "best"))
             if len(best) != len(keys):
                 raise Unsupported("keys of several lengths")
-            better = precedes(keys, best, "lt")
-            with b.when(ops.Select(some, better, ONE)):
+            with b.when(ops.Select(some, precedes(keys, best, "lt"), ONE)):
                 b.set(some, ONE)
                 for key, smallest in zip(keys, best, strict=True):
                     b.set(smallest, key)
-                self.module.decisions.put(b, start, number, ask.options[number], values)
+                self._put(match)
 
         with b.block() as search:
-            each_option(compare, False)
+            self._matches(line, compare, stops=False)
         for var in best:
             b.set(var, ops.Constant(0, "i64"))
         b.body.extend(search)
-        b.add(ops.If(some, (ops.Return(start),)))
+        b.add(ops.If(some, (ops.Return(START),)))
 
     # --- options of a pattern
 
-    def _options(
-        self,
-        b: FunctionBuilder,
-        x: Expressions,
-        option: core.Option,
-        number: int,
-        pattern: Pattern,
-        around: list[ops.Var],
-        body: Callable[[Pattern, int, list[ops.Var], dict[int, ops.Var | Slot]], None],
-        *,
-        stops: bool,
-    ) -> None:
-        """Run the body for each legal option that passes the tests of a pattern. If a test pins a choice to one value,
-        that value is used without a search."""
-        outer = dict(b.locals)
-        own: dict[int, ops.Var | Slot] = dict(enumerate(around))
-        first, count = len(around), len(option.choices)
+    def _matches(self, line: Line, body: Callable[[Match], None], *, stops: bool) -> None:
+        """Run the body for each legal option that fits a pattern of a line."""
+        for pattern in line.patterns:
+            for number, option in enumerate(self.ask.options):
+                if pattern.alternative in ("", option.name):
+                    with self.b.scoped(dict(self.b.locals)), self.b.passing(option.guard):
+                        self._match(pattern, number, option, self._pins(pattern, option), body, stops)
+
+    def _pins(self, pattern: Pattern, option: core.Option) -> Mapping[int, core.Expression]:
+        """Return the values to which the tests of a pattern pin choices."""
         pins: dict[int, core.Expression] = {}
         for test in pattern.tests if pattern.alternative else ():
-            pinned = pinned_by(test, first, count)
+            pinned = pinned_by(test, len(self.around), len(option.choices))
             if pinned is not None:
                 pins.setdefault(*pinned)
-        values: list[ops.Var] = []
+        return pins
 
-        def bound(place: int, item: ops.Var) -> None:
+    def _match(
+        self,
+        pattern: Pattern,
+        number: int,
+        option: core.Option,
+        pins: Mapping[int, core.Expression],
+        body: Callable[[Match], None],
+        stops: bool,
+        values: Sequence[ops.Var] = (),
+    ) -> None:
+        """Choose the values behind the given ones. If a test pins a choice to one value, that value is used without a
+        search."""
+        b, place = self.b, len(values)
+        own: dict[int, ops.Var | Slot] = dict(
+            enumerate([*self.around, *values] if pattern.alternative else self.around)
+        )
+        if place == len(option.choices):
+            with b.passing(*option.tests):
+                match = Match(pattern, number, values, own)
+                self._tested(match, pattern.tests, body)
+            return
+
+        def bind(item: ops.Var) -> None:
             b.locals[option.choices[place].variable] = item
-            if pattern.alternative:
-                own[first + place] = item
-            values.append(item)
-            choose_from(place + 1)
-            values.pop()
+            self._match(pattern, number, option, pins, body, stops, (*values, item))
 
-        def choose_from(place: int) -> None:
-            if place == count:
-                with ExitStack() as open_:
-                    open_.enter_context(x.loops.when(*option.tests))
-                    for test in pattern.tests:
-                        with b.scoped(own):
-                            holds = x.value(test)
-                        open_.enter_context(b.when(holds))
-                    body(pattern, number, list(values), own)
-                return
-            items = option.choices[place].items
-            pin = pins.get(place)
-            if pin is None:
-                x.loops.source(items, stops=stops).each(lambda item: bound(place, item))
-                return
-            with b.scoped(own):
-                value = x.value(pin)
-            item = b.var(value.rep, "pinned")
-            b.set(item, value)
-            is_item = x.is_item(item, pin.type, items)
-            with b.when(is_item):
-                bound(place, item)
+        items, pin = option.choices[place].items, pins.get(place)
+        if pin is None:
+            b.source(items, stops=stops).each(bind)
+            return
+        with b.scoped(own):
+            value = b.value(pin)
+        item = b.var(value.rep, "pinned", value)
+        with b.when(b.is_item(item, pin.type, items)):
+            bind(item)
 
-        with x.loops.when(option.guard):
-            choose_from(0)
-        b.locals = outer
+    def _tested(self, match: Match, tests: Sequence[core.Expression], body: Callable[[Match], None]) -> None:
+        """Run the body if all tests of the pattern hold."""
+        if not tests:
+            body(match)
+            return
+        with self.b.scoped(match.locals):
+            holds = self.b.value(tests[0])
+        with self.b.when(holds):
+            self._tested(match, tests[1:], body)

@@ -2,75 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function_group import FunctionGroup
+from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
-
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Ranking"]
 
-SEAT = ops.Var("seat", "i32")
+SEAT, KEY = ops.Var("seat", "i32"), ops.Var("key", "i32")
 
 
-class Ranking:
+class Ranking(FunctionGroup):
     """Builds ``key_of`` and ``place_of``."""
-
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.memory, self.shapes = module, module.memory, module.shapes
-        self.constants, self.model = module.constants, module.constants.model
-        self.seats = len(self.constants.seats)
 
     def functions(self) -> dict[str, ops.Function]:
         """Return both functions by name."""
-        functions = [self._key(), self._place()]
-        return {function.name: function for function in functions}
+        return {
+            "key_of": self.made("key_of", (SEAT, KEY), "i64", self._key, "a key of the ranking"),
+            "place_of": self.made("place_of", (SEAT,), "i32", self._place, "the place of a seat"),
+        }
 
-    def _key(self) -> ops.Function:
+    def _key(self, b: Steps) -> None:
         """Build the function that returns a ranking key of a seat."""
-        number = ops.Var("key", "i32")
+        for place, tree in enumerate(self.model.ranking):
+            b.span, b.locals = tree.span, {0: SEAT}
+            with b.when(KEY.equals(place)):
+                value = b.key(tree)
+                b.give(value if value.rep == "i64" else ops.ToNumber(value))
+        b.fail("no such key")
 
-        def build(b: FunctionBuilder) -> None:
-            b.locals = {0: SEAT}
-            x = Expressions(b)
-            for place, tree in enumerate(self.model.ranking):
-                if not self.shapes.is_scalar(tree.type):
-                    raise Unsupported(f"a key that is a {tree.type}")
-                b.span = tree.span
-                with b.when(number.equals(place)):
-                    value = x.value(tree)
-                    b.add(ops.Return(value if value.rep == "i64" else ops.ToNumber(value)))
-                b.locals = {0: SEAT}
-            b.fail("no such key")
-
-        return self.module.made("key_of", (SEAT, number), "i64", build, "a key of the ranking")
-
-    def _place(self) -> ops.Function:
+    def _place(self, b: Steps) -> None:
         """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
         does not count."""
-        counts = [seat for seat, counted in enumerate(self.constants.statics["seat.counts"]) if counted]
-
-        def build(b: FunctionBuilder) -> None:
-            table = self.memory.words([int(seat in counts) for seat in range(self.seats)])
-            b.add(ops.If(ops.Not(ops.Load(SEAT * WORD, table)), (ops.Return(ZERO),)))
-            place = b.var("i32", "place")
-            b.set(place, ONE)
-            for other in counts:
-                label = b.label("better")
-                with b.block() as inner:
-                    for number in range(len(self.model.ranking)):
-                        theirs, mine = (
-                            b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
-                            for seat in (ops.Constant(other), SEAT)
-                        )
-                        b.add(ops.If(theirs < mine, (ops.Break(label),)))
-                        better = (ops.Set(place, place + 1), ops.Break(label))
-                        b.add(ops.If(theirs > mine, better))
-                b.add(ops.Block(label, tuple(inner)))
-            b.add(ops.Return(place))
-
-        return self.module.made("place_of", (SEAT,), "i32", build, "the place of a seat")
+        counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
+        b.add(ops.If(ops.Not(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
+        place = b.var("i32", "place", ONE)
+        for other in (seat for seat, counted in enumerate(counts) if counted):
+            with b.leaving("better") as label:
+                for number in range(len(self.model.ranking)):
+                    theirs, mine = (
+                        b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
+                        for seat in (ops.Constant(other), SEAT)
+                    )
+                    b.add(ops.If(theirs < mine, (ops.Break(label),)))
+                    b.add(ops.If(theirs > mine, (ops.Set(place, place + 1), ops.Break(label))))
+        b.give(place)

@@ -7,65 +7,59 @@ Since its locals take few values, it can be cached until a cell changes that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Self
 
-from interpreter.compiler.build.function import FunctionBuilder
+from interpreter.compiler.build.cells import Cells
 from interpreter.compiler.ir import ops
 from interpreter.language import core
-from interpreter.language.types import Type
+from interpreter.language.types import CardType, IntType, SeatType, Type
 from interpreter.language.walk import descendants
-
-if TYPE_CHECKING:
-    from interpreter.compiler.build.expressions import Expressions
-    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Rows", "free_locals"]
 
 LARGEST_ROW = 1024
 
 
-class Rows:
-    """The functions that return rows, each built once for its expressions."""
-
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module = module
-        self._names: dict[tuple[str, tuple[core.Expression, ...]], str] = {}
+class Rows(Cells):
+    """Builds the functions that return rows, each once for its expressions."""
 
     def row(
-        self,
-        x: Expressions,
-        kind: str,
-        nodes: tuple[core.Expression, ...],
-        size: int,
-        build: Callable[[Expressions], ops.Value],
+        self, kind: str, nodes: tuple[core.Expression, ...], size: int, build: Callable[[Self], ops.Value]
     ) -> ops.Value | None:
-        """Return a call, in the function that ``x`` builds, of the function that returns a row of ``size`` words.
-        Return None if the row could not be cached."""
+        """Return a call of the function that returns a row of ``size`` words, or None if the row could not be
+        cached."""
         locals_ = free_locals(nodes)
-        types = tuple(locals_.values())
-        keys = self.module.keys(types)
+        keys = self.keys(tuple(locals_.values()))
         if keys is None or not all(key.extent for key in keys) or size > LARGEST_ROW:
             return None
-        arguments = tuple(x.b.read_local(index, type_) for index, type_ in locals_.items())
-        name = self._names.get((kind, nodes))
-        if name is None:
-            name = self._names[kind, nodes] = self.module.name("row", f"{kind} {len(self._names)}")
-            parameters = tuple(ops.Var(f"p{i}", "i32") for i in range(len(types)))
+        arguments = tuple(self.read_local(index, type_) for index, type_ in locals_.items())
+        rows = self.module.rows
+        if (kind, nodes) not in rows:
+            rows[kind, nodes] = self.module.name("row", f"{kind} {len(rows)}")
+        parameters = self.shapes.parameters(locals_.values())
 
-            def make() -> ops.Function:
-                def body(b: FunctionBuilder) -> None:
-                    b.span = nodes[0].span
-                    b.locals = dict(zip(locals_, parameters, strict=True))
-                    b.add(ops.Charge(ops.Constant(4)))
-                    b.add(ops.Return(build(type(x)(b))))
+        def body(b: Self) -> None:
+            b.span = nodes[0].span
+            b.locals = dict(zip(locals_, parameters, strict=True))
+            b.add(ops.Charge(ops.Constant(4)))
+            b.give(build(b))
 
-                function = self.module.made(name, parameters, "i32", body, f"{kind} at {nodes[0].span}")
-                return replace(function, memo=ops.Memo(keys, 1 + size, listed=True))
-
-            self.module.request(name, make)
+        memo = ops.Memo(keys, 1 + size, listed=True)
+        name = self.declare(rows[kind, nodes], parameters, "i32", body, f"{kind} at {nodes[0].span}", memo)
         return ops.Call(name, arguments)
+
+    def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
+        """Return the key ranges of parameters of these types, or None if one is not a word."""
+        return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
+
+    def _key(self, type_: Type) -> ops.Key:
+        extent = self.shapes.domain(CardType() if isinstance(type_, CardType) else type_)
+        if isinstance(type_, IntType) or not extent:
+            return ops.Key()
+        if type_.optional:
+            return ops.Key(-1, extent + 1)
+        return ops.Key(0, extent, isinstance(type_, SeatType))
 
 
 def free_locals(tree: object) -> dict[int, Type]:

@@ -14,10 +14,11 @@ none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.ir.ops import Rep
+from interpreter.compiler.ir.ops import Rep, Var
+from interpreter.kernel.state import Value
+from interpreter.language.model import RuleLayer
 from interpreter.language.types import (
     INT,
     BagType,
@@ -44,7 +45,7 @@ from interpreter.language.types import (
     read_type,
 )
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "signed"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "parameter_types", "signed"]
 
 WORD = 4
 NO_INDEX = -1
@@ -164,13 +165,25 @@ class Shapes:
             return self.is_scalar(self.item(type_))
         return all(map(self.is_scalar, self.fields(type_)))
 
+    def size(self, type_: Type) -> int:
+        """Return the number of words of a bag or record in the arena."""
+        return self.width(type_) if isinstance(type_, BagType) else len(self.fields(type_))
+
+    def kept_none(self, type_: Type) -> int:
+        """Return the first word of the kept form of none."""
+        return -1 if self.is_listed(type_) else 0 if not self.is_scalar(type_) else self.none(type_)
+
+    def parameters(self, types: Iterable[Type]) -> tuple[Var, ...]:
+        """Return the parameters of a function that takes values of these types."""
+        return tuple(Var(f"p{number}", self.rep(type_)) for number, type_ in enumerate(types))
+
     def none(self, type_: Type) -> int:
         """Return the register value for none."""
         if not self.is_scalar(type_):
             return 0
         return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX
 
-    def word(self, value: Any, type_: Type) -> int:
+    def word(self, value: Value, type_: Type) -> int:
         """Return a scalar as a word."""
         if value is None:
             return self.none(type_)
@@ -180,6 +193,11 @@ class Shapes:
         if abs(number) > MOST_NUMBER:
             raise Unsupported(f"the number {number}")
         return number
+
+
+def parameter_types(layer: RuleLayer) -> tuple[Type, ...]:
+    """Return the types of the parameters of a rule."""
+    return tuple(type_ for _, type_ in layer.parameters)
 
 
 def signed(number: int, bits: int = 64) -> int:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function_group import FunctionGroup
+from interpreter.compiler.build.kept_forms import Part, each_part
 from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
+from interpreter.compiler.ir.ops import CellGroup
+from interpreter.compiler.numbering import OPEN
 from interpreter.language.types import CardType, Type, has_cards
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
-
-__all__ = ["Sights"]
+__all__ = ["SEAT", "Sight", "Sights"]
 
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
-WHO = SEAT
 
 
-class Sights:
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What hides cells of a group from a seat: the cell itself, the zone of the card that it belongs to, or the zone of
+    a card that its value names."""
+
+    by_cell: bool
+    by_owner: bool
+    by_value: bool
+
+    @property
+    def is_open(self) -> bool:
+        return not (self.by_cell or self.by_owner or self.by_value)
+
+
+class Sights(FunctionGroup):
     """Builds tests of what the seat in the variable ``seat`` may see."""
-
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.memory, self.shapes = module, module.memory, module.shapes
-        self.constants, self.model = module.constants, module.constants.model
-        self.seats = len(self.constants.seats)
 
     @cached_property
     def seen_words(self) -> list[int]:
@@ -36,53 +47,78 @@ class Sights:
                 seen[cell] = sum(1 << seat for seat in seats)
         return seen
 
-    @cached_property
-    def _seen(self) -> int:
-        """Address of the table of these words."""
-        return self.memory.words(self.seen_words)
+    def sight(self, group: CellGroup, type_: Type) -> Sight:
+        """Return what may hide the cells of a group with contents of this type."""
+        if group.name in OPEN:
+            return Sight(False, False, False)
+        declared = self.model.groups.get(group.name)
+        cells = range(group.base, group.base + group.count)
+        by_owner = declared is not None and declared.owner == "card"
+        return Sight(
+            not self.constants.seen_by.keys().isdisjoint(cells), by_owner, has_cards(type_, self.model.records)
+        )
 
-    def _may_see(self, b: FunctionBuilder, cell: ops.Value, seat: ops.Value = WHO) -> ops.Value:
+    def guarded(
+        self,
+        b: Steps,
+        sight: Sight,
+        group: CellGroup,
+        number: ops.Value,
+        at: ops.Value,
+        shown: Callable[[], None],
+        hidden: Callable[[], None],
+        covered: Callable[[], None],
+    ) -> None:
+        """Run ``shown`` if the seat may see the cell at an address, ``covered`` if the cell itself is hidden, and
+        ``hidden`` if a card is."""
+
+        def with_value() -> None:
+            b.branch(self.hides(at, group.type), hidden, shown) if sight.by_value else shown()
+
+        def with_owner() -> None:
+            b.branch(self.sees_card(number), with_value, hidden) if sight.by_owner else with_value()
+
+        if sight.by_cell:
+            b.branch(self.may_see(number + group.base), with_owner, covered)
+        else:
+            with_owner()
+
+    def may_see(self, cell: ops.Value, seat: ops.Value = SEAT) -> ops.Value:
         """Return the test of whether the seat may see the contents of a cell."""
-        seats = ops.Load(cell * WORD, self._seen)
-        return (seats >> seat) & 1
+        return (ops.Load(cell * WORD, self.memory.words(self.seen_words)) >> seat) & ONE
 
-    def _sees_card(self) -> str:
-        """Return the name of a function: may a seat know a card in its present zone?"""
+    def sees_card(self, card: ops.Value) -> ops.Value:
+        """Return the test of whether the seat may know a card in its present zone."""
         location = self.memory.groups["location"]
 
-        def build(b: FunctionBuilder) -> None:
+        def build(b: Steps) -> None:
             b.add(ops.If(CARD < 0, (ops.Return(ONE),)))
             cell = b.kept(ops.Load(CARD * WORD, location.address, "i32", "location"), "cell")
             b.add(ops.If(cell < 0, (ops.Return(ONE),)))
-            b.add(ops.Return(self._may_see(b, cell)))
+            b.give(self.may_see(cell))
 
-        return self.module.request(
-            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "true if a seat sees a card")
-        )
+        made = Steps(self.module).declare("sees_card", (CARD, SEAT), "i32", build, "true if a seat sees a card")
+        return ops.Call(made, (card, SEAT))
 
-    def _hides(self, b: FunctionBuilder, at: ops.Value, type_: Type) -> ops.Value:
+    def hides(self, at: ops.Value, type_: Type) -> ops.Value:
         """Return the test of whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
-            return ops.Not(ops.Call(self._sees_card(), (ops.Load(at), SEAT)))
-        return ops.Call(self.module.values.of_type("hides", type_, self._hiding), (at, SEAT))
+            return ops.Not(self.sees_card(ops.Load(at)))
+        shapes = self.shapes
 
-    def _hiding(self, name: str, type_: Type) -> ops.Function:
-        shapes, at = self.shapes, AT
+        def build(b: Steps) -> None:
+            if type_.optional and not shapes.is_listed(type_):
+                b.add(ops.If(ops.Not(ops.Load(AT)), (ops.Return(ZERO),)))
+            start = AT + WORD * (type_.optional and not shapes.is_listed(type_))
+            length = b.kept(ops.Load(AT)) if shapes.is_listed(type_) else ZERO
 
-        def build(b: FunctionBuilder) -> None:
-            if shapes.is_listed(type_):
-                item = shapes.item(type_)
-                with b.counted(b.kept(ops.Load(at))) as number:
-                    place = number * (shapes.words(item) * WORD) + WORD
-                    hidden = self._hides(b, b.kept(at + place), item)
-                    b.add(ops.If(hidden, (ops.Return(ONE),)))
-                b.add(ops.Return(ZERO))
-                return
-            if type_.optional:
-                b.add(ops.If(ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
-            for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
-                if has_cards(field, self.model.records):
-                    b.add(ops.If(self._hides(b, b.kept(at + offset), field), (ops.Return(ONE),)))
-            b.add(ops.Return(ZERO))
+            def test(part: Part) -> None:
+                if has_cards(part.type, self.model.records):
+                    place = b.kept(start + part.kept_shift + part.kept_offset)
+                    b.add(ops.If(self.hides(place, part.type), (ops.Return(ONE),)))
 
-        return self.module.made(name, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")
+            each_part(b, type_, length, test)
+            b.give(ZERO)
+
+        about = f"true if a card in a value is hidden: {type_}"
+        return ops.Call(self.declare("hides", str(type_), (AT, SEAT), "i32", build, about), (at, SEAT))

@@ -8,250 +8,224 @@ locals; their argument is the frame to return to: see :mod:`interpreter.compiler
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from interpreter.compiler import lower
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.frames import kept_in_frame
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
+from interpreter.compiler.build.frames import Slot, kept_in_frame
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
-from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.plain.machine import SPECIALS
 from interpreter.language import core
-from interpreter.language.types import INT, NOTHING, Type
+from interpreter.language.types import INT, NOTHING
 
-if TYPE_CHECKING:
-    from interpreter.compiler.build.module_builder import ModuleBuilder
-
-__all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
+__all__ = ["ASKED", "BELOW", "FRAME", "STOPPED", "WHERE", "Control", "Stretches"]
 
 STOPPED = ops.Constant(-1)
 """Result of a stretch that waits for a choice, or ends the game."""
 ASKED = STATE + WORD
 """Address of the header word with the stretch that asks; -1: the game is over."""
 WHERE, INTO, BELOW = 0, WORD, 2 * WORD
-FRAME = ops.Var("frame", "i32")
 
 
-class Stretches:
-    """Builds the stretches of all procedures that can suspend."""
-
-    def __init__(self, module: ModuleBuilder) -> None:
-        self.module = module
-        self.program, self.memory, self.shapes = module.program, module.memory, module.shapes
-        self.first_special = len(self.program.stretches)
+class Control(FunctionGroup):
+    """Builds what passes control between frames."""
 
     def special(self, name: str) -> int:
-        return self.first_special + SPECIALS.index(name)
+        return len(self.program.stretches) + SPECIALS.index(name)
+
+    def goes(self, b: Steps, to: int | str) -> None:
+        """Continue with a stretch, or with a special one."""
+        b.give(ops.Constant(self.special(to) if isinstance(to, str) else to))
+
+    @contextmanager
+    def settling(self, b: Steps) -> Iterator[None]:
+        """Settle if a watch is awake and settling is not in progress. The statements inside say where control returns
+        to."""
+        test: ops.Value = ZERO
+        if self.constants.watches:
+            test = ops.both(self.awake(b), ops.Not(b.cell("settling")))
+        with b.when(test):
+            yield
+            b.set_cell("settling", ONE)
+            self.goes(b, "settle")
+
+    def awake(self, b: Steps) -> ops.Value:
+        """Return the test of whether a watch is awake."""
+        first, second = b.cell("pending"), b.cell("pending", word=1)
+        return first if len(self.constants.watches) <= 32 else first | second
+
+    def _new_frame(self, b: Steps, words: int, name: str) -> ops.Value:
+        """Return the address of a new frame of some words; the caller fills it."""
+        frame = b.kept(ops.Global("top"), name)
+        b.fail_if(frame > self.memory.end_of_frames - words * WORD, "too deep")
+        return frame
+
+    def push_special(self, b: Steps, name: str, below: ops.Value) -> ops.Value:
+        """Push a frame without locals: the special stretch to resume, and the frame to return to after that."""
+        frame = self._new_frame(b, FRAME_HEAD, "special")
+        b.add(ops.Store(frame, WHERE, ops.Constant(self.special(name))))
+        b.add(ops.Store(frame, INTO, ops.Constant(-1)))
+        b.add(ops.Store(frame, BELOW, below))
+        b.add(ops.SetGlobal("top", frame + FRAME_HEAD * WORD))
+        return frame
+
+    def enter(self, b: Steps, procedure: str, values: Sequence[ops.Value], up: ops.Value) -> None:
+        """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
+        lowered = self.program.procedures[procedure]
+        if lowered.steps is not None:
+            has_result = lowered.layer.result != NOTHING
+            b.add(ops.Do(ops.Call(b.procedure(procedure), tuple(values)), has_result))
+            b.give(ops.Call("back", (up,)))
+            return
+        shape = self.module.frames.shape(procedure)
+        frame = self._new_frame(b, shape.words, "new")
+        fresh = ops.Data(self.memory.words(shape.fresh), "a new frame")
+        b.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
+        b.add(ops.Store(frame, BELOW, up))
+        for value, slot in zip(values, shape.slots, strict=False):
+            if slot is not None:
+                b.store(frame, slot.offset, value, slot.type)
+        b.add(ops.SetGlobal("top", frame + shape.size))
+        b.add(ops.SetGlobal("frame", frame))
+        self.goes(b, lowered.entry)
+
+
+class Stretches(Control):
+    """Builds the stretches of all procedures that can suspend. ``decisions`` builds their decisions."""
+
+    def __init__(self, decisions: Decisions) -> None:
+        super().__init__(decisions.module)
+        self.decisions = decisions
 
     def function(self, index: int) -> ops.Function:
         stretch = self.program.stretches[index]
-        name = self.module.name("s", stretch.id)
 
-        def build(b: FunctionBuilder) -> None:
-            x = self.begin(b, stretch.procedure)
+        def build(b: Steps) -> None:
+            in_frame(b, stretch.procedure)
             b.span = stretch.span
             layer = self.program.procedures[stretch.procedure].layer
+            b.result, b.types = layer.result, layer.local_types
             b.add(ops.Charge(ops.Constant(1 + len(stretch.steps))))
-            Steps(x, layer.result, layer.local_types).block(stretch.steps)
-            self._end(b, x, index, stretch)
+            b.steps(stretch.steps)
+            b.span = stretch.span
+            self._end(b, index, stretch)
 
-        return self.module.made(name, (FRAME,), "i32", build, f"{stretch.id}, {stretch.span}")
-
-    def begin(self, b: FunctionBuilder, procedure: str) -> Expressions:
-        """Begin a function whose locals are in a frame of the procedure."""
-        b.frame = FRAME
-        shape = self.module.frames.shape(procedure)
-        b.locals = {index: slot for index, slot in enumerate(shape.slots) if slot is not None}
-        return Expressions(b)
+        name = self.module.name("s", stretch.id)
+        return self.made(name, (FRAME,), "i32", build, f"{stretch.id}, {stretch.span}")
 
     # --- ends
 
-    def _end(self, b: FunctionBuilder, x: Expressions, index: int, stretch: lower.Stretch) -> None:
-        end, steps = stretch.end, Steps(x, NOTHING)
-        b.span = stretch.span
-        match end:
+    def _end(self, b: Steps, index: int, stretch: lower.Stretch) -> None:
+        match stretch.end:
             case lower.Jumps(to):
-                self._goes(b, to)
+                self.goes(b, to)
             case lower.Forks(test, then, otherwise):
-                holds = steps.test(test)
-                b.add(ops.Return(ops.Select(holds, ops.Constant(then), ops.Constant(otherwise))))
+                b.give(ops.Select(b.test(test), ops.Constant(then), ops.Constant(otherwise)))
             case lower.Asks(ask, _):
-                self._ask(b, x, index, ask)
+                self._ask(b, index, ask)
             case lower.Calls(call, into, then):
-                self._call(b, steps, stretch.procedure, call, into, then)
+                self._call(b, stretch.procedure, call, into, then)
             case lower.Leaves(value):
-                self._leave(b, steps, value, self.program.procedures[stretch.procedure].layer.result)
+                self._leave(b, value)
             case lower.SettlesThen(then):
                 self._settle(b, then)
-                self._goes(b, then)
+                self.goes(b, then)
             case lower.TurnEnds(then):
                 self._stay(b, then)
-                self._goes(b, self.special("turn_over"))
+                self.goes(b, "turn_over")
             case lower.Advances(loop, body, after):
-                self._advance(b, x, loop, body, after)
+                self._advance(b, loop, body, after)
             case lower.Counts(loop, then):
                 assert loop.bound is not None
                 count = b.kept(b.read_local(loop.hidden, INT) + 1)
                 b.write_local(loop.hidden, count, INT)
-                b.fail_if(count > x.value(loop.bound), "more passes than allowed")
-                self._goes(b, then)
+                b.fail_if(count > b.value(loop.bound), "more passes than allowed")
+                self.goes(b, then)
             case lower.Stops():
-                self.stop(b, steps)
+                self._stop(b)
 
-    def _goes(self, b: FunctionBuilder, to: int) -> None:
-        b.add(ops.Return(ops.Constant(to)))
-
-    def _stay(self, b: FunctionBuilder, then: int, into: int = -1) -> None:
+    def _stay(self, b: Steps, then: int, into: int = -1) -> None:
         """Suspend the frame; it resumes with a stretch when control returns to it."""
-        frame = FRAME
-        b.add(ops.Store(frame, WHERE, ops.Constant(then)))
-        b.add(ops.Store(frame, INTO, ops.Constant(into)))
+        b.add(ops.Store(FRAME, WHERE, ops.Constant(then)))
+        b.add(ops.Store(FRAME, INTO, ops.Constant(into)))
 
-    def _settle(self, b: FunctionBuilder, then: int) -> None:
+    def _settle(self, b: Steps, then: int) -> None:
         """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
-        with b.when(must_settle(b)):
+        with self.settling(b):
             self._stay(b, then)
-            b.add(ops.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
-            b.add(ops.Return(ops.Constant(self.special("settle"))))
 
-    def _leave(self, b: FunctionBuilder, steps: Steps, value: core.Expression | None, result: Type) -> None:
+    def _leave(self, b: Steps, value: core.Expression | None) -> None:
         """Return to the frame below, and store the result in its local."""
-        frame = FRAME
-        result_ = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
-        up = b.kept(ops.Load(frame, BELOW), "up")
-        if result_ is not None:
+        result = b.kept(b.called(value, b.result)) if value is not None and b.result != NOTHING else None
+        up = b.kept(ops.Load(FRAME, BELOW), "up")
+        if result is not None:
             into = b.kept(ops.Load(up, INTO), "into")
             with b.when(into > 0):
-                b.store(up + into, 0, result_, kept_in_frame(self.shapes, result))
-        b.add(ops.SetGlobal("top", frame))
-        b.add(ops.Return(ops.Call("back", (up,))))
+                b.store(up + into, 0, result, kept_in_frame(self.shapes, b.result))
+        b.add(ops.SetGlobal("top", FRAME))
+        b.give(ops.Call("back", (up,)))
 
-    def _call(
-        self,
-        b: FunctionBuilder,
-        steps: Steps,
-        procedure: str,
-        call: core.CallRule | core.CallBase,
-        into: int,
-        then: int,
-    ) -> None:
+    def _call(self, b: Steps, procedure: str, call: core.CallRule | core.CallBase, into: int, then: int) -> None:
         target = self.program.target(call)
-        lowered = self.program.procedures[target]
-        pairs = zip(call.arguments, lowered.layer.parameters, strict=True)
-        values = [b.kept(steps.own(argument, type_)) for argument, (_, type_) in pairs]
+        pairs = zip(call.arguments, parameter_types(self.program.procedures[target].layer), strict=True)
+        values = [b.kept(b.own(argument, type_)) for argument, type_ in pairs]
         slot = self.module.frames.shape(procedure).slots[into] if into >= 0 else None
         self._stay(b, then, slot.offset if slot is not None else -1)
-        enter(self.module, b, target, values, FRAME)
+        self.enter(b, target, values, FRAME)
 
-    def _advance(self, b: FunctionBuilder, x: Expressions, loop: core.Iterate, body: int, after: int) -> None:
+    def _advance(self, b: Steps, loop: core.Iterate, body: int, after: int) -> None:
         """Build the head of a `for each` over a list that is stored in the frame."""
         items, position = loop.hidden
-        item = self.shapes.item(loop.items.type)
-        kept = b.locals[items]
+        item, kept = self.shapes.item(loop.items.type), b.locals[items]
         assert isinstance(kept, Slot)
-        assert b.frame is not None
-        address = b.kept(b.frame + kept.offset)
-        at = b.var("i64", "at")
-        b.set(at, b.read_local(position, INT))
+        address = b.kept(FRAME + kept.offset)
+        at = b.var("i64", "at", b.read_local(position, INT))
         with b.repeated("items", ONE) as label:
-            done = at >= ops.ToNumber(ops.Load(address))
-            b.add(ops.If(done, (ops.Break(label),)))
+            b.add(ops.If(at >= ops.ToNumber(ops.Load(address)), (ops.Break(label),)))
             step = ops.ToIndex(at) * (self.shapes.words(item) * WORD)
             value = b.kept(b.load(address + step, WORD, item))
             b.write_local(loop.variable, value, item)
             b.set(at, at + 1)
             b.write_local(position, at, INT)
             b.add(ops.Charge(ONE))
-            with b.block() as taken:
+            with b.passing(loop.test):
                 if loop.turn:
-                    turn = self.memory.groups["turn"]
-                    b.add(ops.Store(ZERO, turn.address, value, "turn"))
-                    Steps(x, NOTHING).wake(turn, ZERO)
-                self._goes(b, body)
-            if loop.test is None:
-                b.body.extend(taken)
-            else:
-                b.add(ops.If(x.value(loop.test), tuple(taken)))
+                    b.put("turn", value)
+                self.goes(b, body)
         b.add(ops.Store(address, 0, ZERO))
-        self._goes(b, after)
+        self.goes(b, after)
 
-    def stop(self, b: FunctionBuilder, steps: Steps) -> None:
+    def _stop(self, b: Steps) -> None:
         """Build the end of the game."""
-        over = self.memory.groups["over"]
-        b.add(ops.Store(ZERO, over.address, ONE, "over"))
-        steps.wake(over, ZERO)
-        self.module.measures.at(b, "end of game")
+        b.put("over", ONE)
+        b.measure_at("end of game")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
-        b.add(ops.Return(STOPPED))
+        b.give(STOPPED)
 
     # --- decisions
 
-    def _ask(self, b: FunctionBuilder, x: Expressions, index: int, ask: core.Ask) -> None:
+    def _ask(self, b: Steps, index: int, ask: core.Ask) -> None:
         for variable in sorted(ask.chosen):
             slot = b.locals.get(variable)
             if isinstance(slot, Slot):
                 b.write_local(variable, b.none(slot.type), slot.type)
         self._settle(b, index)
         self._stay(b, index)
-        counts = self.module.constants.statics["seat.counts"]
-        seat = b.kept(x.value(ask.seat))
+        seat = b.kept(b.value(ask.seat))
+        counts = self.constants.statics["seat.counts"]
         if not all(counts):
             table = self.memory.words([int(counted) for counted in counts])
             b.fail_if(ops.Not(ops.Load(seat * WORD, table)), "a seat that does not count")
-        decisions = self.module.decisions
-        sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
-        if not sure:
-            b.fail_if(ops.Not(ops.Call(decisions.open(index), (FRAME,))), "no choice is left")
+        is_sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
+        if not is_sure:
+            b.fail_if(ops.Not(ops.Call(self.decisions.open(index), (FRAME,))), "no choice is left")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
         b.add(ops.Store(ZERO, STATE, FRAME))
         b.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))
-        b.add(ops.Return(STOPPED))
-
-
-def must_settle(b: FunctionBuilder) -> ops.Value:
-    """Return the test whether a watch is awake and settling is not in progress."""
-    groups = b.memory.groups
-    if not b.module.constants.watches:
-        return ZERO
-    pending = groups["pending"].address
-    halves = [ops.Load(ZERO, pending, "i32", "pending"), ops.Load(ZERO, pending + WORD, "i32", "pending")]
-    waits: ops.Value = halves[0] if len(b.module.constants.watches) <= 32 else ops.Binary("or", *halves)
-    return ops.both(waits, ops.Not(ops.Load(ZERO, groups["settling"].address, "i32", "settling")))
-
-
-def push_special(b: FunctionBuilder, where: int, below: ops.Value) -> ops.Value:
-    """Push a frame without locals: the stretch to resume, and the frame to return to after that."""
-    frame = b.kept(ops.Global("top"), "special")
-    b.fail_if(frame > b.memory.end_of_frames - FRAME_HEAD * WORD, "too deep")
-    b.add(ops.Store(frame, WHERE, ops.Constant(where)))
-    b.add(ops.Store(frame, INTO, ops.Constant(-1)))
-    b.add(ops.Store(frame, BELOW, below))
-    b.add(ops.SetGlobal("top", frame + FRAME_HEAD * WORD))
-    return frame
-
-
-def enter(
-    module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[ops.Value], up: ops.Value
-) -> None:
-    """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
-    lowered = module.program.procedures[procedure]
-    if lowered.steps is not None:
-        has_result = lowered.layer.result != NOTHING
-        b.add(ops.Do(ops.Call(module.procedure(procedure), tuple(values)), has_result))
-        b.add(ops.Return(ops.Call("back", (up,))))
-        return
-    shape = module.frames.shape(procedure)
-    frame = b.kept(ops.Global("top"), "new")
-    b.fail_if(frame > b.memory.end_of_frames - shape.size, "too deep")
-    b.add(ops.CopyWords(frame, ops.Data(module.memory.words(shape.fresh), "a new frame"), ops.Constant(shape.words)))
-    b.add(ops.Store(frame, BELOW, up))
-    for value, slot in zip(values, shape.slots, strict=False):
-        if slot is not None:
-            b.store(frame, slot.offset, value, slot.type)
-    b.add(ops.SetGlobal("top", frame + shape.size))
-    b.add(ops.SetGlobal("frame", frame))
-    b.add(ops.Return(ops.Constant(lowered.entry)))
+        b.give(STOPPED)

@@ -121,13 +121,15 @@ class Operand(Op):
 
     def __add__(self, other: Value | int) -> Value:
         value = cast("Value", self)
-        match value, other:
+        match value, other.value if isinstance(other, Constant) else other:
             case _, 0:
                 return value
             case Constant(number, rep), int(more):
                 return Constant(number + more, rep)
             case Data(address, of), int(more):
                 return Data(address + more, of)
+            case Constant(0), _ if not isinstance(other, int):
+                return other
             case _:
                 return _binary("add")(self, other)
 

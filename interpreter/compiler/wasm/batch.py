@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.delayed_blocks import KEPT_START
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.observer import Observer
-from interpreter.compiler.build.phases import KEPT_START
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
 from interpreter.compiler.numbering import Actions, Block, Vector
 from interpreter.compiler.wasm.assemble import Bots, assembled
@@ -84,7 +84,7 @@ def batch_module(
 ) -> BatchModule:
     """Build the module; raise :class:`Unsupported` if the table cannot be compiled."""
     memory, seats = builder.memory, len(builder.constants.seats)
-    observer = Observer(builder, vector, actions.decisions)
+    observer = Observer(builder.decisions, vector, actions.decisions)
     own = observer.functions()
     builder.functions.update(own)
     builder.finish()

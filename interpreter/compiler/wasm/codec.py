@@ -6,9 +6,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
@@ -150,14 +150,13 @@ class Codec:
 
     def _kept(self, blocks: Sequence[tuple[Any, ...]]) -> list[int]:
         words: list[int] = []
-        phases = self.module.phases
         for edge, of, procedure, values in blocks:
             types = [type_ for _, type_ in self.program.reach.procedures[procedure].parameters]
             body: list[int] = []
             for value, type_ in zip(values, types, strict=True):
                 body += self.words(value, type_)
             size = KEPT_HEAD + len(body)
-            words += [EDGES.index(edge), SPANS.index(of), phases.keepable.index(procedure), size, *body]
+            words += [EDGES.index(edge), SPANS.index(of), self.module.delayed.index(procedure), size, *body]
         if KEPT_START + len(words) > KEPT_WORDS:
             raise Unsupported("too many blocks wait")
         whole = [len(blocks), len(words), *words]
@@ -168,7 +167,7 @@ class Codec:
         place = at + KEPT_START
         for _ in range(words[at]):
             edge, of, which, size = words[place : place + KEPT_HEAD]
-            procedure = self.module.phases.keepable[which]
+            procedure = self.module.delayed[which]
             inner, values = place + KEPT_HEAD, []
             for _, type_ in self.program.reach.procedures[procedure].parameters:
                 values.append(self.value(words, inner, type_))

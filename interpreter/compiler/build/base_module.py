@@ -1,0 +1,123 @@
+"""What all functions of a module share: names, the memory plan, and tables about cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from interpreter.compiler.build.frames import Frames
+from interpreter.compiler.build.memory import Memory
+from interpreter.compiler.build.shapes import Shapes, halves
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.ir import ops
+from interpreter.compiler.lower import Program
+from interpreter.kernel.state import Value
+from interpreter.language import core
+from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
+from interpreter.language.walk import descendants
+
+__all__ = ["Module"]
+
+
+class Module:
+    """Shared state of all functions of a module.
+
+    ``functions`` has the finished functions by name. ``left_out`` says why some of them do nothing but trap.
+    """
+
+    def __init__(
+        self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
+    ) -> None:
+        self.program, self.constants, self.resets = program, constants, resets
+        self.shapes = Shapes(constants)
+        self.memory = Memory(constants, self.shapes)
+        self.frames = Frames(program, self.shapes)
+        self.functions: dict[str, ops.Function] = {}
+        self.left_out: dict[str, str] = {}
+        self.rows: dict[tuple[str, tuple[core.Expression, ...]], str] = {}
+        """Names of the functions that return rows, by their expressions."""
+        self._names: dict[str, str] = {}
+        self._requested: list[Callable[[], ops.Function]] = []
+
+    # --- names and functions
+
+    def name(self, kind: str, subject: str) -> str:
+        """Return a unique name in the module; the same arguments give the same name."""
+        key = f"{kind} {subject}"
+        name = self._names.get(key)
+        if name is None:
+            plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', subject)}"
+            number = sum(known.rstrip("0123456789~") == plain for known in self._names.values())
+            name = self._names[key] = f"{plain}~{number}" if number else plain
+        return name
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
+        return {name: key for key, name in self._names.items()}
+
+    def request(self, name: str, make: Callable[[], ops.Function]) -> str:
+        """Return the name of a function that is called; it is built later, once."""
+        if name not in self.functions:
+            self.functions[name] = ops.Function(name, (), None, ())
+            self._requested.append(make)
+        return name
+
+    def finish(self) -> None:
+        """Build all functions that were requested."""
+        while self._requested:
+            function = self._requested.pop()()
+            self.functions[function.name] = function
+
+    @cached_property
+    def delayed(self) -> tuple[str, ...]:
+        """The procedures of delayed blocks. A block stores an index into this."""
+        layers = self.program.reach.procedures.values()
+        nodes = (node for layer in layers for node in descendants(layer.body))
+        return tuple(sorted({node.procedure for node in nodes if isinstance(node, core.Keeps)}))
+
+    # --- tables about cells
+
+    @cached_property
+    def holders(self) -> int:
+        """The table of what effects need to know about each cell: see ``effects.wat``."""
+        effects, shapes = self.constants.effects, self.shapes
+        words: list[int] = []
+        for name, cells in self.memory.groups.items():
+            group = self.constants.model.groups.get(name)
+            for number in range(cells.count):
+                cell = cells.base + number
+                order = piled = capacity = special = track = 0
+                if group is not None and isinstance(group.type, CardHolderType):
+                    order = 2 if group.rank is not None else 0 if group.order == "kept" else 1
+                    capacity = shapes.capacity(cells.type)
+                    piled = int(isinstance(group.type, PilesType))
+                    special = piled and shapes.words(shapes.item(cells.type))
+                elif group is not None and isinstance(group.type, TokenHolderType):
+                    special = int(cell in effects.unlimited)
+                    if cell in effects.tracks:
+                        track = self.memory.words(list(effects.tracks[cell].capacities()))
+                address = cells.address + number * cells.stride
+                words += [address, order, piled, capacity, *halves(effects.wakes[cell]), special, track]
+        return self.memory.words(words)
+
+    @cached_property
+    def addresses(self) -> int:
+        """The table of the address of each cell."""
+        groups = self.memory.groups.values()
+        return self.memory.words(
+            [group.address + number * group.stride for group in groups for number in range(group.count)]
+        )
+
+    @cached_property
+    def tracks(self) -> int:
+        """The table of the constants of each cell that is a track: the addresses of its rows by kind. A row has the
+        capacity, the cumulative prices, and the prices."""
+        words: list[int] = [0] * self.constants.layout.size
+        for cell, track in self.constants.tracks.items():
+            prices = [track.prices(kind) for kind in range(len(track.spaces))]
+            rows = [self.memory.words([len(row), *accumulate(row, initial=0), *row]) for row in prices]
+            words[cell] = self.memory.words(rows)
+        return self.memory.words(words)

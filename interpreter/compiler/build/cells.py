@@ -1,0 +1,93 @@
+"""Cells of the state: their addresses, reads, and changes that wake the watches that read them."""
+
+from __future__ import annotations
+
+from interpreter.compiler.build.function import ZERO
+from interpreter.compiler.build.loops import Loops
+from interpreter.compiler.build.shapes import WORD, signed
+from interpreter.compiler.ir import ops
+from interpreter.compiler.ir.ops import CellGroup
+from interpreter.language import core
+from interpreter.language.types import CardHolderType, StockType, TokenHolderType, Type
+
+__all__ = ["Cells"]
+
+ALIKE = (TokenHolderType | StockType, CardHolderType)
+"""Interchangeable forms of holders."""
+
+
+class Cells(Loops):
+    """Builds reads and changes of cells."""
+
+    def holder(self, node: core.Expression) -> tuple[ops.Value, int, CellGroup | None]:
+        """Return the address and offset of a holder, and its group if known."""
+        if isinstance(node, core.Cell):
+            group = self.memory.groups[node.group]
+            owner = self.value(node.owner) if node.owner is not None else ZERO
+            return *self.place(group, owner), group
+        number = self.value(node)
+        return ops.Load(number * WORD, self.module.addresses), 0, None
+
+    def place(self, group: CellGroup, owner: ops.Value) -> tuple[ops.Value, int]:
+        """Return the address and offset of the cell of an owner."""
+        if isinstance(owner, ops.Constant):
+            return ZERO, group.address + owner.value * group.stride
+        return owner * group.stride, group.address
+
+    def cell(self, name: str, rep: ops.Rep = "i32", word: int = 0) -> ops.Value:
+        """Return a word of the only cell of a group."""
+        return ops.Load(ZERO, self.memory.groups[name].address + word * WORD, rep, name)
+
+    def set_cell(self, name: str, value: ops.Value, word: int = 0) -> None:
+        """Set a word of the only cell of a group without waking watches."""
+        self.add(ops.Store(ZERO, self.memory.groups[name].address + word * WORD, self.word(value), name))
+
+    def read(self, cell: core.Expression, type_: Type) -> ops.Value:
+        """Build the value of a cell."""
+        address, offset, group = self.holder(cell)
+        kept = group.type if group is not None else type_
+        if self.shapes.is_scalar(kept) and self.shapes.rep(type_) == self.shapes.rep(kept):
+            kept = type_
+        value = self.load(address, offset, kept, self.group_of(cell, group))
+        return ops.ToIndex(value) if (value.rep, self.shapes.rep(type_)) == ("i64", "i32") else value  # a phase
+
+    def group_of(self, holder: core.Expression, group: CellGroup | None) -> str:
+        """Return the name of a holder's group; the names of all that can contain it, joined by ``|``, if only its type
+        is known."""
+        if group is not None:
+            return group.name
+        alike = next((forms for forms in ALIKE if isinstance(holder.type, forms)), type(holder.type))
+        groups = self.model.groups.values()
+        return "|".join(group.name for group in groups if isinstance(group.type, alike)) or "?"
+
+    # --- changes
+
+    def change(self, group: CellGroup, owner: ops.Value, new: ops.Value) -> None:
+        """Set a cell, and wake the watches that read it if its value changes."""
+        type_, (address, offset) = group.type, self.place(group, owner)
+        old = self.load(address, offset, type_, group.name)
+        same = self.same(new, old if self.shapes.is_scalar(type_) else self.kept(old), type_, type_)
+        with self.when(ops.Not(same)):
+            self.store(address, offset, new, type_, group.name)
+            self.wake(group, owner)
+
+    def put(self, name: str, value: ops.Value) -> None:
+        """Set the only cell of a group. Unlike a normal change, it wakes watches even if the value stays the same."""
+        self.set_cell(name, value)
+        self.wake(self.memory.groups[name])
+
+    def wake(self, group: CellGroup, owner: ops.Value = ZERO) -> None:
+        """Wake the watches that read a cell."""
+        wakes = self.constants.effects.wakes[group.base : group.base + group.count]
+        for half in (0, 1):
+            masks = [signed(mask >> 32 * half, 32) for mask in wakes]
+            if not any(masks):
+                continue
+            if isinstance(owner, ops.Constant):
+                mask: ops.Value = ops.Constant(masks[owner.value])
+            elif len(set(masks)) == 1:
+                mask = ops.Constant(masks[0])
+            else:
+                mask = ops.Load(owner * WORD, self.memory.words(masks))
+            self.set_cell("pending", self.cell("pending", word=half) | mask, half)
+        self.add(ops.Touch(group.name, owner if group.count > 1 else None))

@@ -1,0 +1,262 @@
+"""Values in memory: locals, the kept forms of values, and functions by type that copy and compare them.
+
+A part of a value is an item of a list or a field of a record; one traversal (:meth:`KeptForms.each_part`) serves all
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.frames import Slot
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.ir import ops
+from interpreter.language.types import Type
+
+__all__ = ["KeptForms", "Part", "each_part"]
+
+LEFT, RIGHT, AT, VALUE = (ops.Var(name, "i32") for name in ("left", "right", "kept", "value"))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a value: its type, and where it is in the register form and in the kept form of the value. ``shift`` is
+    0 for a field."""
+
+    type: Type
+    shift: ops.Value
+    offset: int
+    kept_shift: ops.Value
+    kept_offset: int
+
+
+def each_part(b: FunctionBuilder, type_: Type, length: ops.Value, body: Callable[[Part], None]) -> None:
+    """Run the body for each item of a list of this length, or for each field of a record."""
+    shapes = b.shapes
+    if shapes.is_listed(type_):
+        item = shapes.item(type_)
+        with b.counted(length) as at:
+            body(Part(item, at * WORD, WORD, at * (shapes.words(item) * WORD), WORD))
+        return
+    for number, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
+        body(Part(field, ZERO, number * WORD, ZERO, offset))
+
+
+class KeptForms(FunctionBuilder):
+    """Builds reads, writes, copies and comparisons of values."""
+
+    # --- locals
+
+    def read_local(self, index: int, type_: Type) -> ops.Value:
+        local = self.locals.get(index)
+        if local is None:
+            raise Unsupported(f"local {index}, which nothing has set")
+        if isinstance(local, ops.Var):
+            return local
+        assert self.frame is not None
+        return self.load(self.frame, local.offset, type_ if self.shapes.is_scalar(type_) else local.type)
+
+    def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
+        local = self.locals.get(index)
+        if isinstance(local, Slot):
+            assert self.frame is not None
+            self.store(self.frame, local.offset, value, local.type)
+            return
+        rep = self.shapes.rep(type_)
+        if local is None or local.rep != rep:
+            local = self.locals[index] = ops.Var(f"l{index}_{rep}", rep)
+        self.set(local, self.capped(value))
+
+    # --- kept forms
+
+    def load(self, address: ops.Value, offset: int, type_: Type, group: str = "") -> ops.Value:
+        """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return ops.Load(address, offset, shapes.rep(type_), group)
+        at = address + offset
+        if group:
+            at = ops.Cell(at, group)
+        if not shapes.is_flat(type_):
+            return ops.Call(self._unpack(type_), (at,))
+        if not type_.optional:
+            return at
+        at = self.kept(at)
+        first = ops.Load(at, 0, "i32", group)
+        if shapes.is_listed(type_):
+            return ops.Select(first < 0, ZERO, at)
+        return ops.Select(first, at + WORD, ZERO)
+
+    def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
+        """Write the kept form of a value to an address."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            self.add(ops.Store(address, offset, self.word(value, type_.optional), group))
+            return
+        at, value = self.kept(address + offset), self.kept(value)
+        if not shapes.is_flat(type_):
+            self.do(self._pack(type_), at, value)
+            return
+        if not type_.optional:
+            self._store_flat(at, value, type_, group)
+            return
+        with self.block() as some:
+            if shapes.is_listed(type_):
+                self._store_flat(at, value, type_, group)
+            else:
+                self.add(ops.Store(at, 0, ONE, group))
+                self._store_flat(at + WORD, value, type_.sure, group)
+        none = ops.Store(at, 0, ops.Constant(shapes.kept_none(type_)), group)
+        self.add(ops.If(value, tuple(some), (none,)))
+
+    def _store_flat(self, at: ops.Value, value: ops.Value, type_: Type, group: str) -> None:
+        words: ops.Value = ops.Constant(self.shapes.words(type_.sure))
+        if self.shapes.is_listed(type_):
+            words = self._length_for(value, type_) + 1
+        self.add(ops.CopyWords(at, value, words, group))
+
+    def _length_for(self, value: ops.Value, type_: Type) -> ops.Value:
+        """Return the length of a list that must fit into its kept form."""
+        length = self.kept(ops.Load(value))
+        self.fail_if(length > self.shapes.capacity(type_), "a list longer than its room")
+        return length
+
+    def _unpack(self, type_: Type) -> str:
+        """Return the name of a function that decodes the kept form at an address into the arena."""
+        shapes = self.shapes
+        is_listed = shapes.is_listed(type_)
+
+        def build(b: KeptForms) -> None:
+            at: ops.Value = AT
+            length = b.kept(ops.Load(at)) if is_listed else ZERO
+            if type_.optional:
+                b.add(ops.If(length < 0 if is_listed else ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
+                at = at if is_listed else b.kept(at + WORD)
+            made = b.kept(ops.Allocate(length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
+            if is_listed:
+                b.add(ops.Store(made, 0, length))
+
+            def decode(part: Part) -> None:
+                value = b.load(at + part.kept_shift, part.kept_offset, part.type)
+                b.add(ops.Store(made + part.shift, part.offset, b.word(value, part.type.optional)))
+
+            each_part(b, type_, length, decode)
+            b.give(made)
+
+        return self.of_type("unpack", type_, (AT,), "i32", build, "decodes a kept value")
+
+    def _pack(self, type_: Type) -> str:
+        """Return the name of a function that writes the kept form of a value."""
+        shapes = self.shapes
+        is_listed = shapes.is_listed(type_)
+
+        def build(b: KeptForms) -> None:
+            at: ops.Value = AT
+            if type_.optional:
+                none = ops.Store(at, 0, ops.Constant(shapes.kept_none(type_)))
+                b.add(ops.If(ops.Not(VALUE), (none, ops.Return())))
+                if not is_listed:
+                    b.add(ops.Store(at, 0, ONE))
+                    at = b.kept(at + WORD)
+            length = b._length_for(VALUE, type_) if is_listed else ZERO
+            if is_listed:
+                b.add(ops.Store(at, 0, length))
+
+            def encode(part: Part) -> None:
+                value = ops.Load(VALUE + part.shift, part.offset, shapes.rep(part.type))
+                b.store(at + part.kept_shift, part.kept_offset, value, part.type)
+
+            each_part(b, type_, length, encode)
+
+        return self.of_type("pack", type_, (AT, VALUE), None, build, "encodes a value in its kept form")
+
+    # --- copies and comparisons
+
+    def copied(self, value: ops.Value, type_: Type) -> ops.Value:
+        """Build a deep copy of a value."""
+        return value if self.shapes.is_scalar(type_) else ops.Call(self._own(type_), (value,))
+
+    def _own(self, type_: Type) -> str:
+        shapes = self.shapes
+
+        def build(b: KeptForms) -> None:
+            if type_.optional:
+                b.add(ops.If(ops.Not(VALUE), (ops.Return(ZERO),)))
+            size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(shapes.size(type_))
+            words = b.kept(size)
+            made = b.kept(ops.Allocate(words))
+            b.add(ops.CopyWords(made, VALUE, words))
+
+            def copy(part: Part) -> None:
+                if not shapes.is_scalar(part.type):
+                    place = b.kept(made + part.shift)
+                    b.add(ops.Store(place, part.offset, b.copied(ops.Load(place, part.offset), part.type)))
+
+            if not shapes.is_flat(type_):
+                each_part(b, type_, words - 1, copy)
+            b.give(made)
+
+        return self.of_type("own", type_, (VALUE,), "i32", build, "copies a value")
+
+    def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
+        """Return whether two values in registers are equal."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return left.equals(right)
+        if type_.optional or other_type.optional:
+            both = self.same(left, right, type_.sure, other_type.sure)
+            some = ops.Select(ops.Not(left), ZERO, ops.Select(ops.Not(right), ZERO, both))
+            return ops.either(left.equals(right), some)
+        if shapes.is_listed(type_) and shapes.is_flat(type_):
+            return self.call("equal_lists", left, right)
+        if shapes.is_flat(type_):
+            return self.call("equal_words", left, right, ops.Constant(shapes.words(type_)))
+        return ops.Call(self._equality(type_), (left, right))
+
+    def _equality(self, type_: Type) -> str:
+        """Return the name of a function that compares two lists of composite values, or records with such fields."""
+        shapes = self.shapes
+
+        def build(b: KeptForms) -> None:
+            length: ops.Value = ZERO
+            if shapes.is_listed(type_):
+                length = b.kept(ops.Load(LEFT))
+                b.add(ops.If(length.differs(ops.Load(RIGHT)), (ops.Return(ZERO),)))
+
+            def compare(part: Part) -> None:
+                pair = (ops.Load(side + part.shift, part.offset, shapes.rep(part.type)) for side in (LEFT, RIGHT))
+                left, right = map(b.kept, pair)
+                b.add(ops.If(ops.Not(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
+
+            each_part(b, type_, length, compare)
+            b.give(ONE)
+
+        return self.of_type("same", type_, (LEFT, RIGHT), "i32", build, "true if two values are equal")
+
+    def of_type(
+        self,
+        kind: str,
+        type_: Type,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        build: Callable[[KeptForms], None],
+        about: str,
+    ) -> str:
+        """Return the name of a function of a type, which is built once."""
+        return self.declare(self.module.name(kind, str(type_)), parameters, result, build, f"{about}: {type_}")
+
+    # --- constructors
+
+    def listed(self, words: list[ops.Value]) -> ops.Value:
+        """Build a list of these words."""
+        return self.allocated([ops.Constant(len(words)), *words])
+
+    def allocated(self, words: list[ops.Value]) -> ops.Value:
+        """Build a record of these words in the arena."""
+        words = [self.kept(word) for word in words]
+        made = self.var("i32", "made", ops.Allocate(ops.Constant(max(1, len(words)))))
+        for number, word in enumerate(words):
+            self.add(ops.Store(made, number * WORD, word))
+        return made
