@@ -175,7 +175,7 @@ class Both:
                     at += self.builder.shapes.words(type_) * WORD
             b.store(ZERO, at, b.value(call.node), call.result)
 
-        return Steps(self.builder).made(name, (), None, build)
+        return Steps(self.builder).made(ops.Function(name, (), None), build)
 
     def plain(self, call: Call) -> Callable[[State, list[Value]], Value]:
         return self.machine.expressions.compile(call.node)

@@ -58,12 +58,12 @@ class Module:
         """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
-    def request(self, name: str, make: Callable[[], ops.Function]) -> str:
+    def request(self, head: ops.Function, make: Callable[[], ops.Function]) -> str:
         """Return the name of a function that is called; it is built later, once."""
-        if name not in self.functions:
-            self.functions[name] = ops.Function(name, (), None, ())
+        if head.name not in self.functions:
+            self.functions[head.name] = head
             self._requested.append(make)
-        return name
+        return head.name
 
     def finish(self) -> None:
         """Build all functions that were requested."""

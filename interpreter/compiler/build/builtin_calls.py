@@ -210,7 +210,8 @@ class Builtins(Rows):
 
         def lengths(b: Builtins) -> ops.Value:
             if dealt:
-                return ops.Call(self.declare("dealt", (CARDS,), "i32", Builtins._dealt), (b.value(dealt[0]),))
+                row = self.declare(ops.Function("dealt", (CARDS,), "i32"), Builtins._dealt)
+                return ops.Call(row, (b.value(dealt[0]),))
             return ops.Data(self.memory.words(list(self.constants.lengths)), "lengths")
 
         if node.name == "distance" and not isinstance(starts, core.MakeList):

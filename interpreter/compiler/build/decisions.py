@@ -59,13 +59,16 @@ class Decisions(FunctionGroup):
         in_frame(b, stretch.procedure)
         return end.ask
 
+    def _head(self, kind: str, index: int, *further: ops.Var, result: ops.Rep | None = "i32") -> ops.Function:
+        return ops.Function(self.module.name(kind, self.asks[index][0].id), (FRAME, *further), result)
+
     def actor(self, index: int) -> str:
         """The function that gives the seat that decides."""
 
         def build(b: Steps) -> None:
             b.give(b.value(self.begin(b, index).seat))
 
-        return self.declare("actor", self.asks[index][0].id, (FRAME,), "i32", build)
+        return self.declare(self._head("actor", index), build)
 
     def options(self, index: int) -> str:
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
@@ -83,7 +86,7 @@ class Decisions(FunctionGroup):
                 self.each(b, option, partial(put, number, option))
             b.add(ops.SetGlobal("options_end", end))
 
-        return self.declare("options", self.asks[index][0].id, (FRAME,), None, build)
+        return self.declare(self._head("options", index, result=None), build)
 
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """Return the choices of an option, with the offset and type of each value."""
@@ -126,7 +129,7 @@ class Decisions(FunctionGroup):
                 self.each(b, option, count_one, stops=True)
             b.give(ZERO)
 
-        return self.declare(kind, self.asks[index][0].id, (FRAME,), "i32", build)
+        return self.declare(self._head(kind, index), build)
 
     def each(
         self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
@@ -155,4 +158,4 @@ class Decisions(FunctionGroup):
                     b.give(ops.Constant(bodies[place]))
             b.fail("no such alternative")
 
-        return self.declare("take", self.asks[index][0].id, (FRAME, OPTION), "i32", build)
+        return self.declare(self._head("take", index, OPTION), build)

@@ -55,7 +55,7 @@ class DelayedBlocks(Measures):
             b.set_cell("kept", b.cell("kept") + 1)
 
         name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
-        self.do(self.declare(name, parameters, None, build), *values)
+        self.do(self.declare(ops.Function(name, parameters, None), build), *values)
 
     @property
     def _start(self) -> int:
@@ -72,8 +72,8 @@ class DelayedBlocks(Measures):
 
     def helpers(self) -> Iterator[ops.Function]:
         """Build the functions that find blocks."""
-        yield self.made("take_kept", (EDGE, OF), "i32", DelayedBlocks._take_kept)
-        yield self.made("fall_due", (OF,), None, DelayedBlocks._fall_due)
+        yield self.made(ops.Function("take_kept", (EDGE, OF), "i32"), DelayedBlocks._take_kept)
+        yield self.made(ops.Function("fall_due", (OF,), None), DelayedBlocks._fall_due)
 
     def _take_kept(self) -> None:
         """Remove the first block that is due at a moment: copy it into the arena and return its address, or 0."""

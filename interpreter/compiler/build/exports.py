@@ -42,12 +42,15 @@ class Standalone(Sights):
 
     def functions(self) -> dict[str, ops.Function]:
         """Return the exported functions by name. Functions that they call are built when the module is finished."""
-        return {
-            "seen": self.made("seen", (SEAT,), None, self._view, "copies the cells that a seat may see"),
-            "copied": self.made("copied", (), "i32", self._copied, "copies the live words of the state"),
-            "is_over": self.made("is_over", (), "i32", lambda b: b.give(b.cell("over")), "true if the game is over"),
-            **Ranking(self.module).functions(),
-        }
+        view = ops.Function("seen", (SEAT,), None, about="copies the cells that a seat may see")
+        copied = ops.Function("copied", (), "i32", about="copies the live words of the state")
+        over = ops.Function("is_over", (), "i32", about="true if the game is over")
+        functions = (
+            self.made(view, self._view),
+            self.made(copied, self._copied),
+            self.made(over, lambda b: b.give(b.cell("over"))),
+        )
+        return {function.name: function for function in functions} | Ranking(self.module).functions()
 
     # --- copies of live words
 
@@ -88,7 +91,8 @@ class Standalone(Sights):
             else:
                 each_part(b, type_, length, copy)
 
-        return self.declare("live", str(type_), (AT, INTO), None, build, f"copies the live words: {type_}")
+        name, about = self.module.name("live", str(type_)), f"copies the live words: {type_}"
+        return self.declare(ops.Function(name, (AT, INTO), None, about=about), build)
 
     def _cell(self, b: Steps, group: CellGroup, at: ops.Value) -> None:
         self._copy(b, at, b.kept(at + (self.buffer - STATE)), group.type)

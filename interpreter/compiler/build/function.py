@@ -42,36 +42,19 @@ class FunctionBuilder:
 
     # --- functions
 
-    def made(
-        self,
-        name: str,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        build: Callable[[Self], None],
-        about: str = "",
-        memo: ops.Memo | None = None,
-    ) -> ops.Function:
-        """Build a new function with the body that ``build`` adds. If it cannot be compiled, it traps when it is
-        called."""
+    def made(self, head: ops.Function, build: Callable[[Self], None]) -> ops.Function:
+        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
         builder = type(self)(self.module)
         try:
             build(builder)
         except Unsupported as error:
-            self.module.left_out[name] = str(error)
+            self.module.left_out[head.name] = str(error)
             builder.body = [ops.Fail(str(error))]
-        return ops.Function(name, parameters, result, tuple(builder.body), about, memo)
+        return replace(head, body=tuple(builder.body))
 
-    def declare(
-        self,
-        name: str,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        build: Callable[[Self], None],
-        about: str = "",
-        memo: ops.Memo | None = None,
-    ) -> str:
+    def declare(self, head: ops.Function, build: Callable[[Self], None]) -> str:
         """Return the name of a function that is called; it is built later, once."""
-        return self.module.request(name, lambda: self.made(name, parameters, result, build, about, memo))
+        return self.module.request(head, lambda: self.made(head, build))
 
     # --- variables and statements
 

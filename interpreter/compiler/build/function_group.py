@@ -19,25 +19,10 @@ class FunctionGroup:
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.seats = len(module.constants.seats)
 
-    def made(
-        self,
-        name: str,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        build: Callable[[Steps], None],
-        about: str = "",
-    ) -> ops.Function:
-        """Build a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
-        return Steps(self.module).made(name, parameters, result, build, about)
+    def made(self, head: ops.Function, build: Callable[[Steps], None]) -> ops.Function:
+        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
+        return Steps(self.module).made(head, build)
 
-    def declare(
-        self,
-        kind: str,
-        subject: str,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        build: Callable[[Steps], None],
-        about: str = "",
-    ) -> str:
+    def declare(self, head: ops.Function, build: Callable[[Steps], None]) -> str:
         """Return the name of a function that is called; it is built later, once."""
-        return Steps(self.module).declare(self.module.name(kind, subject), parameters, result, build, about)
+        return Steps(self.module).declare(head, build)

@@ -145,7 +145,7 @@ class KeptForms(FunctionBuilder):
             each_part(b, type_, length, decode)
             b.give(made)
 
-        return self.of_type("unpack", type_, (AT,), "i32", build, "decodes a kept value")
+        return self.declare(self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value"), build)
 
     def _pack(self, type_: Type) -> str:
         """Return the name of a function that writes the kept form of a value."""
@@ -170,7 +170,7 @@ class KeptForms(FunctionBuilder):
 
             each_part(b, type_, length, encode)
 
-        return self.of_type("pack", type_, (AT, VALUE), None, build, "encodes a value in its kept form")
+        return self.declare(self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form"), build)
 
     # --- copies and comparisons
 
@@ -198,7 +198,7 @@ class KeptForms(FunctionBuilder):
                 each_part(b, type_, words - 1, copy)
             b.give(made)
 
-        return self.of_type("own", type_, (VALUE,), "i32", build, "copies a value")
+        return self.declare(self._of_type("own", type_, (VALUE,), "i32", "copies a value"), build)
 
     def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
         """Return whether two values in registers are equal."""
@@ -233,19 +233,13 @@ class KeptForms(FunctionBuilder):
             each_part(b, type_, length, compare)
             b.give(ONE)
 
-        return self.of_type("same", type_, (LEFT, RIGHT), "i32", build, "true if two values are equal")
+        return self.declare(self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal"), build)
 
-    def of_type(
-        self,
-        kind: str,
-        type_: Type,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        build: Callable[[KeptForms], None],
-        about: str,
-    ) -> str:
-        """Return the name of a function of a type, which is built once."""
-        return self.declare(self.module.name(kind, str(type_)), parameters, result, build, f"{about}: {type_}")
+    def _of_type(
+        self, kind: str, type_: Type, parameters: tuple[ops.Var, ...], result: ops.Rep | None, about: str
+    ) -> ops.Function:
+        name = self.module.name(kind, str(type_))
+        return ops.Function(name, parameters, result, about=f"{about}: {type_}")
 
     # --- constructors
 

@@ -65,7 +65,7 @@ class Measures(Expressions):
     def measure_at(self, moment: str) -> None:
         """Measure at this moment."""
         if moment == "end of game" and self.model.ranking:
-            self.do(self.declare(self.module.name("ranking", ""), (), None, Measures._ranking))
+            self.do(self.declare(ops.Function(self.module.name("ranking", ""), (), None), Measures._ranking))
         measures = self._measures_at(moment)
         if measures:
             name = self._measuring(moment, measures, ())
@@ -109,7 +109,7 @@ class Measures(Expressions):
                 b.locals = dict(enumerate(parameters))
                 b._take(number, self.model.measures[number])
 
-        return self.declare(self.module.name("measured", subject), parameters, None, build)
+        return self.declare(ops.Function(self.module.name("measured", subject), parameters, None), build)
 
     def _take(self, number: int, measure: Measure) -> None:
         """Record a number for each combination of items that passes the test."""

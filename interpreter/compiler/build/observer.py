@@ -41,9 +41,8 @@ class Observer(Sights):
 
     def functions(self) -> dict[str, ops.Function]:
         """Return the exported function, and those of the ranking."""
-        parameters, about = (SEAT, ACTOR, INTO), "writes the observation of a seat"
-        function = self.made("observe", parameters, None, self._observe, about)
-        return {function.name: function} | Ranking(self.module).functions()
+        head = ops.Function("observe", (SEAT, ACTOR, INTO), None, about="writes the observation of a seat")
+        return {head.name: self.made(head, self._observe)} | Ranking(self.module).functions()
 
     def _observe(self, b: Steps) -> None:
         """Write the vector of a seat; ``actor`` is the seat that decides."""
@@ -91,8 +90,9 @@ class Observer(Sights):
                 if part.width:
                     self._shown(b, part, value, into)
 
-        subject, about = self.decisions.asks[index][0].id, "writes the context of a decision"
-        return self.declare("context", subject, (FRAME, SEAT, INTO), None, build, about)
+        name = self.module.name("context", self.decisions.asks[index][0].id)
+        head = ops.Function(name, (FRAME, SEAT, INTO), None, about="writes the context of a decision")
+        return self.declare(head, build)
 
     def _shown(self, b: Steps, part: Part, value: ops.Value, into: ops.Value) -> None:
         """Write a value that a decision shows, unless it names a card that the seat may not know."""

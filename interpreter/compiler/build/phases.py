@@ -36,11 +36,11 @@ class Phases(Control):
                 b.add(ops.Charge(ONE))
                 getattr(self, f"_{name}")(b)
 
-            yield self.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
+            yield self.made(ops.Function(f"g.{name}", (FRAME,), "i32", about=f"special stretch: {name}"), build)
 
     def helpers(self) -> Iterator[ops.Function]:
         """Build the shared helper functions of control flow."""
-        yield self.made("back", (FRAME,), "i32", self._back)
+        yield self.made(ops.Function("back", (FRAME,), "i32"), self._back)
         yield from Steps(self.module).helpers()
 
     def _back(self, b: Steps) -> None:
@@ -189,7 +189,8 @@ class Phases(Control):
             self._each_match(b, watch, lambda values: b.give(ONE))
             b.give(ZERO)
 
-        return self.declare("matches", f"{watch.rule.name} {number}", (), "i32", build)
+        name = self.module.name("matches", f"{watch.rule.name} {number}")
+        return self.declare(ops.Function(name, (), "i32"), build)
 
     def _matching(self, number: int, watch: Watch) -> str:
         """Return the name of a function that enters the procedure of a watch's first match and returns the next
@@ -216,7 +217,8 @@ class Phases(Control):
             self._each_match(b, watch, lambda values: matched(b, values))
             b.give(NO_MATCH)
 
-        return self.declare("settle", f"{watch.rule.name} {number}", (FRAME,), "i32", build)
+        name = self.module.name("settle", f"{watch.rule.name} {number}")
+        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
 
 
 def _bit(number: int) -> int:

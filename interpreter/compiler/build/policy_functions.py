@@ -56,8 +56,7 @@ class Policies(Sights):
         def build(b: Steps) -> None:
             _Chooser(b, self.decisions, index).choose_any()
 
-        stretch, _ = self.decisions.asks[index]
-        return self.declare("bot", f"{RANDOM} {stretch.id}", (FRAME,), "i32", build)
+        return self._declare(RANDOM, index, build)
 
     def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
         """Return the name of the function by which a policy chooses at a decision.
@@ -65,7 +64,7 @@ class Policies(Sights):
         ``key`` distinguishes policies with equal names. The function traps if the policy reads hidden information:
         always, if ``peeks`` is None; else if a card that one of these groups names is hidden from the seat.
         """
-        stretch, end = self.decisions.asks[index]
+        _, end = self.decisions.asks[index]
 
         def build(b: Steps) -> None:
             if peeks is None:
@@ -83,7 +82,11 @@ class Policies(Sights):
                     return
             b.fail("no lines for this decision")
 
-        return self.declare("bot", f"{key or policy.name} {stretch.id}", (FRAME,), "i32", build)
+        return self._declare(key or policy.name, index, build)
+
+    def _declare(self, bot: str, index: int, build: Callable[[Steps], None]) -> str:
+        name = self.module.name("bot", f"{bot} {self.decisions.asks[index][0].id}")
+        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
 
     def _check_seen(self, b: Steps, name: str, seat: ops.Value) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""

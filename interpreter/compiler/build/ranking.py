@@ -18,10 +18,9 @@ class Ranking(FunctionGroup):
 
     def functions(self) -> dict[str, ops.Function]:
         """Return both functions by name."""
-        return {
-            "key_of": self.made("key_of", (SEAT, KEY), "i64", self._key, "a key of the ranking"),
-            "place_of": self.made("place_of", (SEAT,), "i32", self._place, "the place of a seat"),
-        }
+        key = ops.Function("key_of", (SEAT, KEY), "i64", about="a key of the ranking")
+        place = ops.Function("place_of", (SEAT,), "i32", about="the place of a seat")
+        return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}
 
     def _key(self, b: Steps) -> None:
         """Build the function that returns a ranking key of a seat."""

@@ -46,8 +46,8 @@ class Rows(Cells):
             b.give(build(b))
 
         memo = ops.Memo(keys, 1 + size, listed=True)
-        name = self.declare(rows[kind, nodes], parameters, "i32", body, f"{kind} at {nodes[0].span}", memo)
-        return ops.Call(name, arguments)
+        head = ops.Function(rows[kind, nodes], parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
+        return ops.Call(self.declare(head, body), arguments)
 
     def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
         """Return the key ranges of parameters of these types, or None if one is not a word."""

@@ -97,8 +97,8 @@ class Sights(FunctionGroup):
             b.add(ops.If(cell < 0, (ops.Return(ONE),)))
             b.give(self.may_see(cell))
 
-        made = Steps(self.module).declare("sees_card", (CARD, SEAT), "i32", build, "true if a seat sees a card")
-        return ops.Call(made, (card, SEAT))
+        head = ops.Function("sees_card", (CARD, SEAT), "i32", about="true if a seat sees a card")
+        return ops.Call(self.declare(head, build), (card, SEAT))
 
     def hides(self, at: ops.Value, type_: Type) -> ops.Value:
         """Return the test of whether a kept value names a card that the seat may not know."""
@@ -120,5 +120,5 @@ class Sights(FunctionGroup):
             each_part(b, type_, length, test)
             b.give(ZERO)
 
-        about = f"true if a card in a value is hidden: {type_}"
-        return ops.Call(self.declare("hides", str(type_), (AT, SEAT), "i32", build, about), (at, SEAT))
+        name, about = self.module.name("hides", str(type_)), f"true if a card in a value is hidden: {type_}"
+        return ops.Call(self.declare(ops.Function(name, (AT, SEAT), "i32", about=about), build), (at, SEAT))

@@ -62,8 +62,8 @@ class Steps(DelayedBlocks):
                     b.give(ops.Call(below, parameters, result))
             b._body(layer)
 
-        name = self.module.name("f", target)
-        return self.declare(name, parameters, result, build, f"{layer.id} of {layer.file}", self.memo(target))
+        name, about = self.module.name("f", target), f"{layer.id} of {layer.file}"
+        return self.declare(ops.Function(name, parameters, result, about=about, memo=self.memo(target)), build)
 
     def _body(self, layer: RuleLayer) -> None:
         if layer.form == "permits":
@@ -92,7 +92,8 @@ class Steps(DelayedBlocks):
 
         parameters = self.shapes.parameters(parameter_types(layer))
         result = self.shapes.rep(layer.result) if layer.result != NOTHING else None
-        return self.declare(self.module.name("p", target), parameters, result, build, f"{layer.id} of {layer.file}")
+        name, about = self.module.name("p", target), f"{layer.id} of {layer.file}"
+        return self.declare(ops.Function(name, parameters, result, about=about), build)
 
     def rank(self) -> ops.Function:
         """Build the function that returns the sort key of a card in a zone that is ordered by a rule."""
@@ -108,7 +109,7 @@ class Steps(DelayedBlocks):
                         b.give(b.value(group.rank, INT))
             b.fail("a zone without ranks")
 
-        return self.made("rank", (zone, card), "i64", build)
+        return self.made(ops.Function("rank", (zone, card), "i64"), build)
 
     # --- steps
 

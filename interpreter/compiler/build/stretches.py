@@ -117,7 +117,7 @@ class Stretches(Control):
             self._end(b, index, stretch)
 
         name = self.module.name("s", stretch.id)
-        return self.made(name, (FRAME,), "i32", build, f"{stretch.id}, {stretch.span}")
+        return self.made(ops.Function(name, (FRAME,), "i32", about=f"{stretch.id}, {stretch.span}"), build)
 
     # --- ends
 

@@ -529,7 +529,7 @@ class Function(Op):
     name: str
     parameters: tuple[Var, ...]
     result: Rep | None
-    body: tuple[Statement, ...]
+    body: tuple[Statement, ...] = ()
     about: str = ""
     memo: Memo | None = None
     """None: the function may have effects, or its arguments or results do not fit into a table."""
