@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.loops import Loops
-from interpreter.compiler.build.shapes import WORD, signed
+from interpreter.compiler.build.shapes import WORD, halves, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language import core
@@ -33,6 +33,14 @@ class Cells(Loops):
         if isinstance(owner, ops.Constant):
             return ZERO, group.address + owner.value * group.stride
         return owner * group.stride, group.address
+
+    @property
+    def pending(self) -> ops.Value:
+        """The watches that are awake, as bits."""
+        return ops.LoadLong(ZERO, self.memory.groups["pending"].address)
+
+    def set_pending(self, watches: ops.Value) -> None:
+        self.add(ops.StoreLong(ZERO, self.memory.groups["pending"].address, watches))
 
     def cell(self, name: str, rep: ops.Rep = "i32", word: int = 0) -> ops.Value:
         """Return a word of the only cell of a group."""
@@ -78,16 +86,14 @@ class Cells(Loops):
 
     def wake(self, group: CellGroup, owner: ops.Value = ZERO) -> None:
         """Wake the watches that read a cell."""
-        wakes = self.constants.effects.wakes[group.base : group.base + group.count]
-        for half in (0, 1):
-            masks = [signed(mask >> 32 * half, 32) for mask in wakes]
-            if not any(masks):
-                continue
+        masks = [signed(mask) for mask in self.constants.effects.wakes[group.base : group.base + group.count]]
+        if any(masks):
             if isinstance(owner, ops.Constant):
-                mask: ops.Value = ops.Constant(masks[owner.value])
+                mask: ops.Value = ops.Constant(masks[owner.value], "i64")
             elif len(set(masks)) == 1:
-                mask = ops.Constant(masks[0])
+                mask = ops.Constant(masks[0], "i64")
             else:
-                mask = ops.Load(owner * WORD, self.memory.words(masks))
-            self.set_cell("pending", self.cell("pending", word=half) | mask, half)
+                words = [half for mask in masks for half in halves(mask)]
+                mask = ops.LoadLong(owner * (2 * WORD), self.memory.words(words))
+            self.set_pending(self.pending | mask)
         self.add(ops.Touch(group.name, owner if group.count > 1 else None))

@@ -20,8 +20,6 @@ from interpreter.compiler.watches import Watch
 __all__ = ["Phases"]
 
 NO_MATCH = ops.Constant(-2)
-BITS = 32
-"""Number of watches in a word of the cell ``pending``."""
 
 
 class Phases(Control):
@@ -158,12 +156,11 @@ class Phases(Control):
         """Run one match of the first watch that has one; if none is left, return to the frame below."""
         with b.repeated("settle", ONE):
             for number, watch in enumerate(self.constants.watches):
-                word, bit = divmod(number, BITS)
-                with b.when(b.cell("pending", word=word) & _bit(bit)):
+                with b.when((b.pending & _bit(number)).differs(0)):
                     going = b.kept(ops.Call(self._matching(number, watch), (FRAME,)), "going")
                     b.add(ops.If(going.differs(NO_MATCH), (ops.Return(going),)))
-                    b.set_cell("pending", b.cell("pending", word=word) & ~_bit(bit), word)
-            with b.when(ops.Not(self.awake(b))):
+                    b.set_pending(b.pending & ~_bit(number))
+            with b.when(b.pending.equals(0)):
                 b.set_cell("settling", ZERO)
                 b.give(ops.Call("back", (FRAME,)))
 
@@ -201,16 +198,12 @@ class Phases(Control):
         watches = self.constants.watches
 
         def matched(b: Steps, values: Sequence[ops.Value]) -> None:
-            for word in range(1 if len(watches) <= BITS else 2):
-                first = word * BITS
-                awake = b.var("i32", "awake")
-                now = b.kept(b.cell("pending", word=word))
-                b.set(awake, ops.Constant(_bit(number - first) if number // BITS == word else 0))
-                for other in range(max(number + 1, first), min(len(watches), first + BITS)):
-                    bit = _bit(other - first)
-                    with b.when(ops.both(now & bit, ops.Call(self._matches(other, watches[other]), ()))):
-                        b.set(awake, awake | bit)
-                b.set_cell("pending", awake, word)
+            now, awake = b.kept(b.pending), b.var("i64", "awake", ops.Constant(_bit(number), "i64"))
+            for other in range(number + 1, len(watches)):
+                is_awake = (now & _bit(other)).differs(0)
+                with b.when(ops.both(is_awake, ops.Call(self._matches(other, watches[other]), ()))):
+                    b.set(awake, awake | _bit(other))
+            b.set_pending(awake)
             self._enters(b, watch.rule.procedure, values, "settle", FRAME)
 
         def build(b: Steps) -> None:
@@ -222,5 +215,5 @@ class Phases(Control):
 
 
 def _bit(number: int) -> int:
-    """Return a bit as a signed word."""
-    return signed(1 << number, BITS)
+    """Return the bit of a watch."""
+    return signed(1 << number)

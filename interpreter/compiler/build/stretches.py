@@ -49,16 +49,11 @@ class Control(FunctionGroup):
         to."""
         test: ops.Value = ZERO
         if self.constants.watches:
-            test = ops.both(self.awake(b), ops.Not(b.cell("settling")))
+            test = ops.both(b.pending.differs(0), ops.Not(b.cell("settling")))
         with b.when(test):
             yield
             b.set_cell("settling", ONE)
             self.goes(b, "settle")
-
-    def awake(self, b: Steps) -> ops.Value:
-        """Return the test of whether a watch is awake."""
-        first, second = b.cell("pending"), b.cell("pending", word=1)
-        return first if len(self.constants.watches) <= 32 else first | second
 
     def _new_frame(self, b: Steps, words: int, name: str) -> ops.Value:
         """Return the address of a new frame of some words; the caller fills it."""
