@@ -184,23 +184,23 @@ class _Writer:
     # --- memory
 
     def _at(self, address: ops.Value, offset: int) -> str:
-        cell = self._address(address)
-        if cell:
-            return f"[{cell}{f' + {offset}' if offset else ''}]"
-        first, rest = _sum(address)
-        if rest is None:
-            return f"[{first + offset}]"
-        return f"[{self._inner(rest)}{f' + {first + offset}' if first + offset else ''}]"
+        place = self._address(address)
+        if not place:
+            match address:
+                case ops.Constant(number):
+                    return f"[{number + offset}]"
+                case ops.Binary("add", rest, ops.Constant(number)):
+                    place, offset = self._inner(rest), number + offset
+                case _:
+                    place = self._inner(address)
+        return f"[{place}{f' + {offset}' if offset else ''}]"
 
     def _address(self, value: ops.Value) -> str:
         """Return the address of a cell of several words in the notation of rules. Only such addresses have that
         factor."""
-        first, owner = _sum(value)
-        stride = _scale(owner) if owner is not None else 0
-        if stride <= WORD:
-            return ""
-        for name, cells in self._groups.items():
-            if cells.stride == stride and cells.address <= first < cells.address + stride:
+        first, _, factor = _split(value)
+        for name, cells in self._groups.items() if factor > WORD else ():
+            if cells.stride == factor and cells.address <= first < cells.address + factor:
                 return f"&{self._cell(value, 0, name)}"
         return ""
 
@@ -209,45 +209,30 @@ class _Writer:
         cells = self._groups.get(group)
         if cells is None:
             return ""
-        if isinstance(address, ops.Constant):
-            number, rest = divmod(address.value + offset - cells.address, cells.stride)
-            if not 0 <= number < cells.count:
-                return ""
-            return f"{group}{f'[{number}]' if cells.count > 1 else ''}{_word(rest)}"
-        first, owner = _sum(address)
-        if owner is None or _scale(owner) != cells.stride:
+        first, index, factor = _split(address)
+        number, rest = divmod(first + offset - cells.address, cells.stride)
+        if index is not None and factor == cells.stride and number == 0:
+            owner = f"[{self.value(index)}]"
+        elif index is None and 0 <= number < cells.count:
+            owner = f"[{number}]" if cells.count > 1 else ""
+        else:
             return ""
-        rest = first + offset - cells.address
-        if not 0 <= rest < cells.stride:
-            return ""
-        assert isinstance(owner, ops.Binary)
-        return f"{group}[{self.value(owner.left)}]{_word(rest)}"
+        return f"{group}{owner}{f'.{rest // WORD}' if rest else ''}"
 
 
-def _sum(address: ops.Value) -> tuple[int, ops.Value | None]:
-    """Split an address into a constant and the rest."""
+def _split(address: ops.Value) -> tuple[int, ops.Value | None, int]:
+    """Split an address into a constant, an index, and its factor, or 0 if there is none."""
     match address:
         case ops.Binary("add", rest, ops.Constant(number)):
-            return number, rest
+            return number, *_split(rest)[1:]
         case ops.Constant(number):
-            return number, None
+            return number, None, 0
+        case ops.Binary("shl", index, ops.Constant(number)):
+            return 0, index, 1 << number
+        case ops.Binary("mul", index, ops.Constant(number)):
+            return 0, index, number
         case _:
-            return 0, address
-
-
-def _scale(value: ops.Value) -> int:
-    """Return the factor of an index, or 0 if there is none."""
-    match value:
-        case ops.Binary("shl", _, ops.Constant(number)):
-            return int(1 << number)
-        case ops.Binary("mul", _, ops.Constant(number)):
-            return number
-        case _:
-            return 0
-
-
-def _word(rest: int) -> str:
-    return f".{rest // WORD}" if rest else ""
+            return 0, address, 0
 
 
 def _of(group: str) -> str:
