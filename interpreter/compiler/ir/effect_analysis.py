@@ -122,18 +122,21 @@ class _Reader:
         self.reads: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
         self._number = {var: number for number, var in enumerate(function.parameters)}
-        sets: dict[ops.Var, list[ops.Value]] = {}
+        self._sets: dict[ops.Var, list[ops.Value]] = {}
         for op in inner(function.body):
             if isinstance(op, ops.Set):
-                sets.setdefault(op.var, []).append(op.value)
-        for var, values in sets.items():
+                self._sets.setdefault(op.var, []).append(op.value)
+        for var in self._sets:
             self._number.pop(var, None)
-            if len(values) == 1 and isinstance(values[0], ops.Var):
-                number = self._number.get(values[0])
-                if number is not None and values[0] not in sets:
-                    self._number[var] = number
-        self._sets = sets
+            source = self._only(var)
+            if isinstance(source, ops.Var) and source not in self._sets and source in self._number:
+                self._number[var] = self._number[source]
         self._scan(function.body)
+
+    def _only(self, value: ops.Value | None) -> ops.Value | None:
+        """Return the value of a variable that is set once."""
+        values = self._sets.get(value, ()) if isinstance(value, ops.Var) else ()
+        return values[0] if len(values) == 1 else None
 
     def _scan(self, body: Part) -> None:
         stack: list[Part] = [body]
@@ -167,57 +170,31 @@ class _Reader:
         for name in group.split("|"):
             self.reads[name] = self.reads[name] & aligned if name in self.reads else aligned
 
-    def _param(self, value: ops.Value) -> int | None:
+    def _param(self, value: ops.Value | None) -> int | None:
         return self._number.get(value) if isinstance(value, ops.Var) else None
 
     def _aligned(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
-        """Return the parameter that identifies the owner of a cell, given the cell's address."""
+        """Return the parameter that identifies the owner of a cell, given the cell's address; or the complement of the
+        parameter that the cell is a part of."""
+        first, index, factor = ops.split(address)
+        cells = self.cells.groups.get(group)
+        if cells is None or (first + offset, factor) != (cells.address, cells.stride):
+            return ANYONE
         if group in self.cells.parts:
-            return self._whole(address, offset, group)
-        if group not in self.cells.of_seats:
-            return ANYONE
-        cells = self.cells.groups[group]
-        match address:
-            case ops.Binary("add", left, ops.Constant(more)):
-                address, offset = left, offset + more
-        match address:
-            case ops.Binary("shl", index, ops.Constant(number)):
-                factor = 1 << number
-            case ops.Binary("mul", index, ops.Constant(number)):
-                factor = number
-            case _:
-                return ANYONE
+            return self._whole(index, self.cells.parts[group])
         param = self._param(index)
-        if offset != cells.address or factor != cells.stride or param is None:
-            return ANYONE
-        return frozenset((param,))
+        return frozenset((param,)) if param is not None and group in self.cells.of_seats else ANYONE
 
-    def _whole(self, address: ops.Value, offset: int, group: str) -> frozenset[int]:
+    def _whole(self, item: ops.Value | None, parts_: int) -> frozenset[int]:
         """Return the complement of the parameter that a cell is a part of: its index is an item of the list of these
-        parts."""
-        match address:
-            case ops.Binary("shl", ops.Var() as item, ops.Constant(2)) if offset == self.cells.groups[group].address:
-                pass
+        parts, which a loop goes through."""
+        match self._only(item):
+            case ops.Load(ops.Var() as at, 4):
+                starts = [value for value in self._sets.get(at, ()) if value != at + 4]
             case _:
                 return ANYONE
-        match self._sets.get(item):
-            case [ops.Load(ops.Var() as at, 4)]:
-                pass
-            case _:
-                return ANYONE
-        lists: set[ops.Var] = set()
-        for value in self._sets.get(at, ()):
-            match value:
-                case ops.Var():
-                    lists.add(value)
-                case ops.Binary("add", ops.Var() as var, ops.Constant()) if var == at:
-                    pass
-                case _:
-                    return ANYONE
-        if len(lists) != 1:
-            return ANYONE
-        match self._sets.get(lists.pop()):
-            case [ops.Load(ops.Binary("shl", index, ops.Constant(2)), table)] if table == self.cells.parts[group]:
+        match [self._only(start) for start in starts]:
+            case [ops.Load(ops.Binary("shl", index, ops.Constant(2)), table)] if table == parts_:
                 param = self._param(index)
                 return ANYONE if param is None else frozenset((~param,))
             case _:

@@ -62,6 +62,7 @@ __all__ = [
     "Within",
     "both",
     "either",
+    "split",
 ]
 
 Rep = Literal["i32", "i64"]
@@ -545,3 +546,19 @@ def both(first: Value, second: Value) -> Value:
 def either(first: Value, second: Value) -> Value:
     """Return the test that one of two holds; the second is evaluated only if the first does not hold."""
     return Select(first, Constant(1), second)
+
+
+def split(address: Value) -> tuple[int, Value | None, int]:
+    """Split an address into a constant, an index, and its factor, or 0 if there is none."""
+    match address:
+        case Binary("add", rest, Constant(number)):
+            first, index, factor = split(rest)
+            return first + number, index, factor
+        case Constant(number):
+            return number, None, 0
+        case Binary("shl", index, Constant(number)):
+            return 0, index, 1 << number
+        case Binary("mul", index, Constant(number)):
+            return 0, index, number
+        case _:
+            return 0, address, 0

@@ -198,7 +198,7 @@ class _Writer:
     def _address(self, value: ops.Value) -> str:
         """Return the address of a cell of several words in the notation of rules. Only such addresses have that
         factor."""
-        first, _, factor = _split(value)
+        first, _, factor = ops.split(value)
         for name, cells in self._groups.items() if factor > WORD else ():
             if cells.stride == factor and cells.address <= first < cells.address + factor:
                 return f"&{self._cell(value, 0, name)}"
@@ -209,7 +209,7 @@ class _Writer:
         cells = self._groups.get(group)
         if cells is None:
             return ""
-        first, index, factor = _split(address)
+        first, index, factor = ops.split(address)
         number, rest = divmod(first + offset - cells.address, cells.stride)
         if index is not None and factor == cells.stride and number == 0:
             owner = f"[{self.value(index)}]"
@@ -218,21 +218,6 @@ class _Writer:
         else:
             return ""
         return f"{group}{owner}{f'.{rest // WORD}' if rest else ''}"
-
-
-def _split(address: ops.Value) -> tuple[int, ops.Value | None, int]:
-    """Split an address into a constant, an index, and its factor, or 0 if there is none."""
-    match address:
-        case ops.Binary("add", rest, ops.Constant(number)):
-            return number, *_split(rest)[1:]
-        case ops.Constant(number):
-            return number, None, 0
-        case ops.Binary("shl", index, ops.Constant(number)):
-            return 0, index, 1 << number
-        case ops.Binary("mul", index, ops.Constant(number)):
-            return 0, index, number
-        case _:
-            return 0, address, 0
 
 
 def _of(group: str) -> str:
