@@ -52,26 +52,11 @@ class Builtins(Rows):
             return self.count(self.source(of).each)
         return ops.ToNumber(ops.Load(self.value(of)))
 
-    def _number(self, node: core.Builtin) -> ops.Value:
-        return self.value(node.arguments[0])
-
-    def _sum(self, node: core.Builtin) -> ops.Value:
-        return self.total(self.source(node.arguments[0]))
-
-    def _total(self, node: core.Builtin) -> ops.Value:
-        return self._runtime("bag_total", node)
-
-    def _fused(self, node: core.Builtin) -> ops.Value:
-        return self.list_of(self.source(node))
-
     def _once(self, node: core.Builtin) -> ops.Value:
         """Return the items of a list without duplicates."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
         return self._runtime("distinct" if node.name == "distinct" else "set_of", node)
-
-    def _top(self, node: core.Builtin) -> ops.Value:
-        return self.found(self._end(node), node.type, node.name)
 
     def _end(self, node: core.Builtin) -> ops.Value:
         """Return the first or last item, or none."""
@@ -121,16 +106,7 @@ class Builtins(Rows):
             best = self.kept(ops.Select(ops.Compare(OPERATORS[node.name], number, best), number, best))
         return best
 
-    def _extreme_of_list(self, node: core.Builtin) -> ops.Value:
-        return self.extreme(self.source(node.arguments[0]), OPERATORS[node.name.split()[0]])
-
     # --- tokens and tracks
-
-    def _sum_of_bags(self, node: core.Builtin) -> ops.Value:
-        return self.call("sum_of_bags", self.value(node.arguments[0]), self.width(node.type))
-
-    def _room(self, node: core.Builtin) -> ops.Value:
-        return self.record(node.arguments, self.shapes.fields(node.type))
 
     def record(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> ops.Value:
         """Build a record of these fields."""
@@ -165,10 +141,6 @@ class Builtins(Rows):
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
         return self.call("track_vacancy", data, kind, ops.Load(held + kind * WORD, 0, "i64", group))
-
-    def _prices(self, node: core.Builtin) -> ops.Value:
-        track, kind = node.arguments
-        return self.call("track_prices", self._track(track), self.value(kind))
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
@@ -249,30 +221,30 @@ class Builtins(Rows):
 
 BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
     "count": Builtins._count,
-    "count of bag": Builtins._total,
-    "count of int": Builtins._number,
+    "count of bag": lambda b, node: b._runtime("bag_total", node),
+    "count of int": lambda b, node: b.value(node.arguments[0]),
     "first": Builtins._end,
     "last": Builtins._end,
-    "top": Builtins._top,
+    "top": lambda b, node: b.found(b._end(node), node.type, node.name),
     "distinct": Builtins._once,
     "set of list": Builtins._once,
     "position": Builtins._position,
     "without": Builtins._without,
-    "cards of piles": Builtins._fused,
-    "clockwise": Builtins._fused,
-    "sum": Builtins._sum,
-    "sum of bags": Builtins._sum_of_bags,
-    "total": Builtins._total,
+    "cards of piles": lambda b, node: b.list_of(b.source(node)),
+    "clockwise": lambda b, node: b.list_of(b.source(node)),
+    "sum": lambda b, node: b.total(b.source(node.arguments[0])),
+    "sum of bags": lambda b, node: b.call("sum_of_bags", b.value(node.arguments[0]), b.width(node.type)),
+    "total": lambda b, node: b._runtime("bag_total", node),
     "min": Builtins._extreme,
     "max": Builtins._extreme,
-    "min of list": Builtins._extreme_of_list,
-    "max of list": Builtins._extreme_of_list,
-    "room": Builtins._room,
+    "min of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "lt"),
+    "max of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "gt"),
+    "room": lambda b, node: b.record(node.arguments, b.shapes.fields(node.type)),
     "overflow": Builtins._fitting,
     "space": Builtins._fitting,
     "price": Builtins._price,
     "vacancy": Builtins._vacancy,
-    "prices": Builtins._prices,
+    "prices": lambda b, node: b.call("track_prices", b._track(node.arguments[0]), b.value(node.arguments[1])),
     "neighbours": Builtins._neighbours,
     "distance": Builtins._way,
     "path": Builtins._way,

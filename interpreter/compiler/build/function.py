@@ -161,24 +161,18 @@ class FunctionBuilder:
 
     # --- small values
 
-    def lazily(self, make: Callable[[], ops.Value]) -> tuple[list[ops.Statement], ops.Value]:
-        """Build a value and collect its statements, so that the caller can run them conditionally."""
-        with self.block() as statements:
-            value = make()
-        return statements, value
-
     def either(self, test: ops.Value, then: Callable[[], ops.Value], otherwise: Callable[[], ops.Value]) -> ops.Value:
         """Build one of two values; the other is not evaluated."""
         if isinstance(test, ops.Constant):
             return then() if test.value else otherwise()
-        then_body, then_value = self.lazily(then)
-        otherwise_body, otherwise_value = self.lazily(otherwise)
-        if not then_body and not otherwise_body:
-            return ops.Select(test, then_value, otherwise_value)
-        var = self.var(then_value.rep)
-        then_body.append(ops.Set(var, then_value))
-        otherwise_body.append(ops.Set(var, otherwise_value))
-        self.add(ops.If(test, tuple(then_body), tuple(otherwise_body)))
+        with self.block() as first:
+            value = then()
+        with self.block() as second:
+            other = otherwise()
+        if not first and not second:
+            return ops.Select(test, value, other)
+        var = self.var(value.rep)
+        self.add(ops.If(test, (*first, ops.Set(var, value)), (*second, ops.Set(var, other))))
         return var
 
     def capped(self, value: ops.Value) -> ops.Value:
