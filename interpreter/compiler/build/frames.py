@@ -7,7 +7,6 @@ It omits variables of loops inside expressions, which nothing reads later.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler import lower
@@ -48,13 +47,6 @@ class Frames:
         self.program, self.shapes = program, shapes
         self._known: dict[str, FrameShape] = {}
 
-    @cached_property
-    def _trees(self) -> dict[str, list[object]]:
-        trees: dict[str, list[object]] = {}
-        for stretch in self.program.stretches:
-            trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
-        return trees
-
     def shape(self, procedure: str) -> FrameShape:
         """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
         if procedure not in self._known:
@@ -64,7 +56,8 @@ class Frames:
     def _shape(self, procedure: str) -> FrameShape:
         shapes, lowered = self.shapes, self.program.procedures[procedure]
         types = dict(enumerate(type_ for _, type_ in lowered.layer.parameters))
-        for index, type_ in _types_in(self._trees.get(procedure, ())):
+        stretches = [stretch for stretch in self.program.stretches if stretch.procedure == procedure]
+        for index, type_ in _types_in([(stretch.steps, stretch.end) for stretch in stretches]):
             if isinstance(type_, NoneType | NeverType) or isinstance(item_type(type_), NeverType):
                 types.setdefault(index, type_)
             elif index not in types or isinstance(types[index], NoneType | NeverType):
