@@ -29,14 +29,16 @@ def moments(ruleset: str, players: int, seed: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(game.machine, "plain", True)
     number = 0
     while (decision := game.decision) is not None:
-        if number % 61 == 0:
+        if number % 83 == 0:
             yield game
         game.apply(rng.choice(decision.options))
         number += 1
 
 
-@pytest.mark.parametrize("ruleset", [*OPEN, *HIDDEN, "outpost"])
-@pytest.mark.parametrize("players", [3, 5])
+@pytest.mark.parametrize(
+    ("ruleset", "players"),
+    [("germany-2004", 4), ("germany-2018", 3), ("bsw-germany", 5), ("bsw-baden-wuerttemberg", 3), ("outpost", 3)],
+)
 def test_what_is_hidden_makes_no_difference_to_the_others(
     ruleset: str, players: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +52,7 @@ def test_what_is_hidden_makes_no_difference_to_the_others(
             assert shown(other, player) == shown(game, player)
             assert other.log(player) == game.log(player)
             assert known_apart(other, game, player) is None
-    assert changed > 15  # and something was changed
+    assert changed > 9  # and something was changed
 
 
 @pytest.mark.parametrize("ruleset", OPEN)
