@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interpreter.engine.refusal import IllegalMove
     from interpreter.engine.ruleset import Ruleset, load
     from interpreter.kernel.chance import Scripted
+    from interpreter.pages.notebook import Shell
 
 __all__ = ["Game", "IllegalMove", "RuleFailure", "Ruleset", "RulesetError", "Scripted", "__version__", "load"]
 
@@ -45,7 +46,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load_ipython_extension(shell: object) -> None:
+def load_ipython_extension(shell: Shell) -> None:
     """Register ``%load_ext interpreter``, which displays games and rulesets in notebooks with their boards."""
     from interpreter.pages.notebook import register
 

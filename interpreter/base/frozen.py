@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 __all__ = ["dataclass", "values_of", "with_fields"]
 
@@ -48,23 +48,26 @@ def _define(plain: type) -> type:
     own_names = {name for name, value in vars(plain).items() if value is not None}
     if plain.__doc__ is None:
         plain.__doc__ = plain.__name__  # otherwise `dataclasses` computes the signature
-    cls: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
+    cls: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
     fields = dataclasses.fields(cls)
     placed = tuple(field for field in fields if not field.kw_only)
     named = tuple(field for field in fields if field.kw_only)
-    cls.__init__ = _init(cls, placed, named)
-    for name in _LATER:
-        if name not in own_names:
-            setattr(cls, name, _first_call(cls, name))
-    cls.__setattr__ = _refuse_set
-    cls.__delattr__ = _refuse_delete
+    methods: dict[str, object] = {
+        "__init__": _init(cls, placed, named),
+        "__setattr__": _refuse_set,
+        "__delattr__": _refuse_delete,
+        **{name: _first_call(cls, name) for name in _LATER if name not in own_names},
+    }
     if "__reduce__" not in own_names:
-        cls.__reduce__, names = _reduce, [field.name for field in (*placed, *named)]
+        names = [field.name for field in (*placed, *named)]
+        make = _maker(cls, names) if named else cls
+        _parts[cls] = make, values_of(names)
+        methods["__reduce__"] = _reduce
         if named:
-            cls._made_of = staticmethod(_maker(cls, names))
-        _parts[cls] = cls._made_of if named else cls, values_of(names)
-    result: type = cls
-    return result
+            methods["_made_of"] = staticmethod(make)
+    for name, method in methods.items():
+        setattr(cls, name, method)
+    return cls
 
 
 def _is_plain(field: Field) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
@@ -257,7 +257,7 @@ def read_log(path: str) -> SavedGame:
         raise click.UsageError(f"{path}: {error}") from None
 
 
-def kept_game(where: str, **others: Any) -> Game | None:
+def kept_game(where: str, **others: object) -> Game | None:
     """Return the game of ``LOG@N`` or ``LOG``; None for a ruleset. ``others`` are options that need a ruleset."""
     path, at, number = where.rpartition("@")
     if not at:

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import click
 
@@ -38,9 +37,9 @@ def wants_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def styled(text: str, **style: Any) -> str:
+def styled(text: str, *, fg: str | None = None, bold: bool | None = None, dim: bool | None = None) -> str:
     """Return the text with terminal styles if colour is enabled."""
-    return click.style(text, **style) if text and wants_colour() else text
+    return click.style(text, fg=fg, bold=bold, dim=dim) if text and wants_colour() else text
 
 
 def aligned(columns: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr, TracebackStyle
+
     from interpreter.testing.scenarios import Scenario
     from interpreter.testing.suite import Suite
 
@@ -56,8 +58,8 @@ class Failed(Exception):
 class ScenarioItem(pytest.Item):
     """One scenario with one ruleset."""
 
-    def __init__(self, *, suite: Suite, scenario: Scenario, ruleset: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, name: str, parent: ScenarioFile, *, suite: Suite, scenario: Scenario, ruleset: str) -> None:
+        super().__init__(name, parent)
         self.suite, self.scenario, self.ruleset = suite, scenario, ruleset
 
     def runtest(self) -> None:
@@ -67,7 +69,9 @@ class ScenarioItem(pytest.Item):
         if not outcome.passed:
             raise Failed("\n".join([*failure_report(outcome, self.suite.statements), *self.suite.messages()]))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -11,12 +11,11 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import CheckedRule, Model, RuleLayer
+from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
 from interpreter.language.types import BOOL, HolderType
 from interpreter.language.walk import descendants, rewritten
 
@@ -109,10 +108,15 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
                 return _simpler(node)
 
     def layer(of: RuleLayer) -> RuleLayer:
-        body: Any = rewritten(of.body, known)
+        body: RuleBody
         if of.form == "permits":
-            body = tuple(line for line in body if line.bind is not None or not _is(line.test, True))
-        return replace(of, when=_unless_true(rewritten(of.when, known)), body=_steps(body) if _is_steps(body) else body)
+            lines = rewritten(of.requirements, known)
+            body = tuple(line for line in lines if line.bind is not None or not _is(line.test, True))
+        elif isinstance(of.body, tuple):
+            body = _steps(rewritten(of.steps, known))
+        else:
+            body = rewritten(of.body, known)
+        return replace(of, when=_unless_true(rewritten(of.when, known)), body=body)
 
     def rule(of: CheckedRule) -> CheckedRule:
         layers = [changed for changed in map(layer, of.layers) if not _is(changed.when, False)]
@@ -171,13 +175,9 @@ def _simpler(node: object) -> object:
             return node
 
 
-def _is_steps(body: object) -> bool:
-    return isinstance(body, tuple) and not any(isinstance(step, core.Requirement) for step in body)
-
-
-def _steps(steps: tuple[Any, ...]) -> tuple[Any, ...]:
+def _steps(steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
     """Replace each ``if`` over a constant by its taken branch, and drop steps after a return."""
-    folded: list[Any] = []
+    folded: list[core.Step] = []
     for step in steps:
         match step:
             case core.Branch(core.Test(core.Const(value), None), then, otherwise):

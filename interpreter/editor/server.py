@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
@@ -111,10 +111,15 @@ def _path(uri: str) -> Path | None:
 # --- the server -------------------------------------------------------------------------------------------------------
 
 
+class _AtPlace(Protocol):
+    text_document: lsp.TextDocumentIdentifier
+    position: lsp.Position
+
+
 class _Session:
     """Session of an editor: its desk, the running check of each file, and the published diagnostics."""
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.desk = Desk()
         self.answers = Answers(self.desk)
@@ -188,7 +193,7 @@ class _Session:
 
     # --- requests
 
-    def _at(self, params: Any) -> tuple[Path, int] | None:
+    def _at(self, params: _AtPlace) -> tuple[Path, int] | None:
         path = _path(params.text_document.uri)
         if path is None:
             return None

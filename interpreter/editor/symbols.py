@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
@@ -24,7 +23,7 @@ from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
 from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import NAMED_SECTIONS, VERBS, words
+from interpreter.reading.compose import NAMED_SECTIONS, VERBS, Composition, words
 from interpreter.reading.files import Document
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
@@ -127,7 +126,7 @@ def declared(examined: Examined, meaning: Meaning) -> list[Span]:
         return []
     sections = examined.composition.sections
     if meaning.section in ("members", "attributes", "fields"):
-        return list(_inside(sections, meaning))
+        return list(_inside(examined.composition, meaning))
     if meaning.section == "graph":
         return [entry.span for entry in sections.get("graph", {}).get("graph", ())]
     if meaning.section == "nodes" and examined.model is not None and examined.model.graph is not None:
@@ -135,11 +134,11 @@ def declared(examined: Examined, meaning: Meaning) -> list[Span]:
     return [entry.span for entry in sections.get(meaning.section, {}).get(meaning.name, ())]
 
 
-def _inside(sections: dict[str, Any], meaning: Meaning) -> Iterator[Span]:
+def _inside(composition: Composition, meaning: Meaning) -> Iterator[Span]:
     """Yield the spans of a name inside declarations: a member of a kind, an attribute of cards or nodes, a field."""
     holders = {"members": ("kinds", "tokens", "interpretations"), "fields": ("records", "events")}
     for section in holders.get(meaning.section, ("cards", "graph")):
-        for entry in sections.get(section, {}).get(meaning.of, ()):
+        for entry in composition.sections.get(section, {}).get(meaning.of, ()):
             insides: list[Value | None] = [entry.value, entry.get("is"), entry.get("has"), entry.get("with")]
             insides += [entry.get("link"), entry.get("place"), entry.get("carries")]
             for value in insides:
@@ -277,12 +276,13 @@ class _Reader:
             signature = self.model.signatures.get(entry.key.text)
             around.update((name, None) for name, _ in (signature.parameters if signature else ()))
             trees = [self._tree(key, value.get(key)) for key in ("is", "does", "permits")]
-            header = next((tree.header for tree in trees if tree is not None and tree.header is not None), None)
+            bodies = [tree for tree in trees if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict)]
+            header = next((body.header for body in bodies if body.header is not None), None)
             for parameter in header.parameters if header else ():
                 around[parameter.name] = _head(parameter.span, parameter.name)
         return around
 
-    def _tree(self, key: str, value: Value | None, meaning: str = "rule_text") -> Any:
+    def _tree(self, key: str, value: Value | None, meaning: str = "rule_text") -> object:
         if not isinstance(value, Scalar):
             return None
         text = excerpt(value)

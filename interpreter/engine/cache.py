@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MethodWrapperType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
@@ -331,19 +331,22 @@ class _Pickler(pickle.Pickler):
         return _source, self._sources.setdefault(id(file), (len(self._sources), file))[:1]
 
 
+Look = Callable[[Value], Value]
+
+
 def _source(number: int) -> SourceFile:
     """Placeholder for files in pickles; the unpickler replaces it."""
     raise pickle.UnpicklingError(f"file {number} is in no entry")
 
 
-def _table_of(look: Any) -> tuple[Any, tuple[Any]]:
+def _table_of(look: MethodWrapperType) -> tuple[Callable[[dict[Value, Value]], Look], tuple[object]]:
     """Pickle a bound `__getitem__` as its table."""
     if look.__name__ != "__getitem__":
         raise pickle.PicklingError(f"{look} does not belong in a ruleset")
     return _look_into, (look.__self__,)
 
 
-def _look_into(table: Any) -> Any:
+def _look_into(table: dict[Value, Value]) -> Look:
     return table.__getitem__
 
 

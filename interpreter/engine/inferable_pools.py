@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import Any
 
 from interpreter.compiler.lower import Program
 from interpreter.language import core
+from interpreter.language.model import RuleBody
 from interpreter.language.types import HolderType, PoolType
 from interpreter.language.walk import descendants
 
@@ -38,7 +38,7 @@ def counted(program: Program) -> frozenset[str]:
     return frozenset(inferable)
 
 
-def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
+def _blocks(body: RuleBody) -> Iterator[tuple[object, ...]]:
     """Yield the steps of a procedure and of all blocks in it."""
     if isinstance(body, tuple):
         yield body
@@ -49,7 +49,7 @@ def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
                 yield value
 
 
-def _is_announced(program: Program, step: core.MoveTokens | core.MoveAll, later: Sequence[Any]) -> bool:
+def _is_announced(program: Program, step: core.MoveTokens | core.MoveAll, later: Sequence[object]) -> bool:
     """Return whether an event announces the amount and the seats of a move."""
     if isinstance(step, core.MoveAll) or not all(isinstance(cell, core.Cell) for cell in (step.source, step.target)):
         return False

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Value
@@ -141,7 +140,7 @@ def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: st
 @contextmanager
 def _stopping(game: Game, noted: int) -> Iterator[None]:
     """Inside, games at this table run in the plain form and stop before an event, after ``noted`` others."""
-    machine: Any = game.machine
+    machine = game.machine
     effects = machine.constants.effects
     plain, note, remaining = machine.plain, effects.note, [noted]
 
@@ -151,12 +150,12 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
         remaining[0] -= 1
         note(state, event, values, seen, site)
 
-    machine.plain, effects.note = True, stops
+    machine.plain, vars(effects)["note"] = True, stops
     try:
         yield
     finally:
         machine.plain = plain
-        del effects.note
+        del vars(effects)["note"]
 
 
 def _called(game: Game, name: str, language: str) -> str:

@@ -29,6 +29,7 @@ from interpreter.language.model import (
     Guard,
     Law,
     Model,
+    RuleBody,
     RuleLayer,
     Signature,
     Signatures,
@@ -128,9 +129,7 @@ def check_function(
     return signature, layer
 
 
-def _checked_body(
-    tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]
-) -> core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]:
+def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]) -> RuleBody:
     if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Literal, cast
+from typing import Literal, TypeAlias, cast
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Value
@@ -37,6 +37,7 @@ __all__ = [
     "Phrase",
     "PlaceRow",
     "Role",
+    "RuleBody",
     "RuleLayer",
     "Setting",
     "Signature",
@@ -302,6 +303,10 @@ def spoken_name(procedure: str) -> str:
     return re.split("[@!?/]", procedure, maxsplit=1)[0]
 
 
+RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]
+"""What a layer of a rule does: an expression, steps or requirements."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleLayer:
     """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
@@ -318,7 +323,7 @@ class RuleLayer:
     local_count: int
     local_names: tuple[str, ...]
     when: core.Expression | None
-    body: core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]
+    body: RuleBody
     cites: tuple[str, ...]
     span: Span
     covers: str = ""

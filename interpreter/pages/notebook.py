@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol, TypeVar
 
 from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
@@ -17,12 +17,27 @@ from interpreter.pages.html import element, fragment
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
 
-__all__ = ["game_cell", "register", "ruleset_cell"]
+__all__ = ["Shell", "game_cell", "register", "ruleset_cell"]
 
 WIDTH = "60em"
+T = TypeVar("T")
 
 
-def register(shell: Any) -> None:
+class _Formatter(Protocol):
+    def for_type(self, kind: type[T], render: Callable[[T], str]) -> object: ...
+
+
+class _Formatters(Protocol):
+    formatters: Mapping[str, _Formatter]
+
+
+class Shell(Protocol):
+    """Interactive shell of IPython."""
+
+    display_formatter: _Formatters
+
+
+def register(shell: Shell) -> None:
     """Register the HTML formatters for games and rulesets in an IPython shell."""
     html = shell.display_formatter.formatters["text/html"]
     html.for_type(Game, game_cell)

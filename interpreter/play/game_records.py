@@ -11,22 +11,25 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Value
+from interpreter.base.plain_data import Json, Value
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.reading.compose import ALLOW_UNDEFINED, words
 
 if TYPE_CHECKING:
     from interpreter.reading.files import Shelf
 
 __all__ = [
+    "Choice",
     "Difference",
+    "Header",
     "Recorder",
     "SavedGame",
     "header_of",
@@ -41,6 +44,25 @@ VERSION = 1
 EVERY = 10
 _ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
 _OWN = ("by", "decision", "digest")
+
+Choice: TypeAlias = dict[str, Value]
+"""A choice: ``do`` and the values of the alternative; in a saved game with ``by``, ``decision`` and ``digest``."""
+
+
+class Header(TypedDict):
+    """First line of a saved game: how it began."""
+
+    log: int
+    ruleset: str
+    overlays: NotRequired[list[str]]
+    digest: NotRequired[str]
+    players: int
+    seed: int
+    settings: NotRequired[dict[str, Json]]
+    chance: NotRequired[Outcomes]
+    bots: NotRequired[list[str]]
+    continued: NotRequired[bool]
+    """The game goes on from the middle of another."""
 
 
 class Difference(Exception):
@@ -63,8 +85,8 @@ class SavedGame:
     """A saved game as read. ``end`` is its last line if the game was finished; ``folder`` is the folder of its
     file."""
 
-    header: Mapping[str, Value]
-    choices: tuple[dict[str, Value], ...]
+    header: Header
+    choices: tuple[Choice, ...]
     end: Mapping[str, Value] | None
     folder: Path | None = None
 
@@ -99,9 +121,11 @@ class Recorder:
             self._line({"places": list(game.result.places), "digest": game.digest()})
 
 
-def header_of(game: Game) -> dict[str, Value]:
+def header_of(game: Game) -> Header:
     """Return the first line of a saved game: how it began."""
-    return _header(json.loads(game.to_json()))
+    header = _header(json.loads(game.to_json()))
+    assert _is_header(header)
+    return header
 
 
 def _header(save: Mapping[str, Value]) -> dict[str, Value]:
@@ -139,22 +163,24 @@ def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
     if len(lines) == 1 and "save" in lines[0] and isinstance(lines[0].get("choices"), list):
         saved = lines[0]
         lines = [_header(saved), *saved["choices"]]
-    if not lines or lines[0].get("log") != VERSION or not _fits_header(lines[0]):
+    header = lines.pop(0) if lines else {}
+    if not _is_header(header):
         raise ValueError(f"this is not a saved game of version {VERSION}")
-    for number, data in enumerate(lines[1:], 1):
+    for number, data in enumerate(lines, 1):
         if not isinstance(data, dict):
             raise ValueError(f"choice {number} is not an object")
-    end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
-    for number, data in enumerate(lines[1:], 1):
+    end = lines.pop() if lines and "places" in lines[-1] and "by" not in lines[-1] else None
+    for number, data in enumerate(lines, 1):
         if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} needs `by`, a seat, and `do`, an alternative")
-    return SavedGame(lines[0], tuple(lines[1:]), end, folder)
+    return SavedGame(header, tuple(lines), end, folder)
 
 
-def _fits_header(header: Mapping[str, object]) -> bool:
+def _is_header(header: Mapping[str, object]) -> TypeGuard[Header]:
     overlays = header.get("overlays", [])
     return (
-        isinstance(header.get("ruleset"), str)
+        header.get("log") == VERSION
+        and isinstance(header.get("ruleset"), str)
         and isinstance(overlays, list)
         and all(isinstance(overlay, str) for overlay in overlays)
         and isinstance(header.get("players"), int)
@@ -213,7 +239,7 @@ def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> G
     return game
 
 
-def _again(game: Game, number: int, line: dict[str, Value]) -> None:
+def _again(game: Game, number: int, line: Choice) -> None:
     decision = game.decision
     if decision is None:
         raise Difference(number, "the game is over before it")

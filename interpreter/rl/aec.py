@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from interpreter.base.plain_data import Json
@@ -21,6 +22,11 @@ __all__ = ["GameEnv"]
 
 RENDER_MODES = ["ansi", "rgb_array"]
 INT32 = np.iinfo(np.int32)
+
+
+class Observation(TypedDict):
+    observation: NDArray[np.int32]
+    action_mask: NDArray[np.int8]
 
 
 class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed for type checking
@@ -62,10 +68,10 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self._random = np.random.default_rng()
         self.game: Game | None = None
 
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
+    def observation_space(self, agent: str) -> spaces.Dict:
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Space[Any]:
+    def action_space(self, agent: str) -> spaces.Discrete:
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, object] | None = None) -> None:
@@ -78,7 +84,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Json]] = {agent: {} for agent in self.agents}
         self._update()
 
     def _update(self) -> None:
@@ -92,7 +98,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.agents[0]
 
-    def observe(self, agent: str) -> dict[str, Any]:
+    def observe(self, agent: str) -> Observation:
         assert self.game is not None, "call reset first"
         seat, decision = self.possible_agents.index(agent), self.game.decision
         mask = np.zeros(self.space.actions.count, np.int8)
@@ -120,7 +126,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self._update()
         self._accumulate_rewards()
 
-    def render(self) -> str | np.ndarray[Any, Any] | None:
+    def render(self) -> str | NDArray[np.uint8] | None:
         """Return the public view of the game: as text, or as an image of the board (height × width × 3), which needs
         the extra ``png``."""
         from interpreter.drawing.board_tables import boards_of, game_drawn

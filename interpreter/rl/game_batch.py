@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
@@ -30,9 +30,11 @@ from interpreter.rl.space import Space, space_of
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from interpreter.compiler.wasm.batch import Batch, BatchModule
+    from interpreter.compiler.wasm.batch import Areas, Batch, BatchModule
+
+    T = TypeVar("T", bound=np.generic)
 
 __all__ = ["Games", "make", "rewards_of"]
 
@@ -128,7 +130,7 @@ class Games:
         self._begin()
         return self.observations
 
-    def step(self, actions: Any) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
+    def step(self, actions: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
         """Apply one action per game and return observations, rewards and dones. Ignores actions of finished games.
 
         Raises :class:`ValueError` for an illegal action, without changing any game, and :class:`RuleFailure` if a rule
@@ -175,14 +177,14 @@ class Games:
             f"{counted(int(self.counts[game]), 'action')} are, see `masks`"
         )
 
-    def _arrays(self, memory: memoryview | None = None, areas: Any = None) -> None:
+    def _arrays(self, memory: memoryview | None = None, areas: Areas | None = None) -> None:
         """Create the arrays, as views of ``memory`` if given."""
         import numpy as np
 
         space, n = self.space, self.n
         listed = max(1, min(MOST_LEGAL, space.actions.count))
 
-        def array(kind: Any, *shape: int, at: str) -> Any:
+        def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
             if memory is None:
                 return np.zeros(shape, kind)
             return np.frombuffer(memory, kind, int(np.prod(shape)), getattr(areas, at)).reshape(shape)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from dataclasses import dataclass as whole
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
@@ -19,6 +18,7 @@ from interpreter.compiler.numbering import (
     NONE,
     Actions,
     Block,
+    Digit,
     Limits,
     Part,
     Vector,
@@ -134,7 +134,7 @@ class Space:
             words.append(f"#{rank + 1}")
         return " ".join(words)
 
-    def _digit(self, digit: Any, at: int) -> str:
+    def _digit(self, digit: Digit, at: int) -> str:
         if digit.is_number:
             if digit.type.optional and at == 0:
                 return "none"

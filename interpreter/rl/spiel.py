@@ -6,14 +6,15 @@ OpenSpiel resamples a state from a player's knowledge, hidden information is dea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyspiel
 
 from interpreter.compiler.numbering import Limits
+from interpreter.engine.decision import Code
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.play.match import MAXIMUM_DECISIONS
@@ -23,11 +24,21 @@ from interpreter.rl.space import Space, space_of
 __all__ = ["NAME", "SpielGame", "SpielState", "register"]
 
 NAME = "regelwerk"
-_DEFAULTS: dict[str, Any] = {"ruleset": "goofspiel", "players": 2, "settings": "", "seeds": 1000, "numbers": 100}
+
+
+class Parameters(TypedDict, total=False):
+    ruleset: str
+    players: int
+    settings: str
+    seeds: int
+    numbers: int
+
+
+_DEFAULTS: Parameters = {"ruleset": "goofspiel", "players": 2, "settings": "", "seeds": 1000, "numbers": 100}
 _MOST_PLAYERS = 20
 
 
-def _type() -> Any:
+def _type() -> pyspiel.GameType:
     return pyspiel.GameType(
         short_name=NAME,
         long_name="A ruleset of Regelwerk",
@@ -62,7 +73,7 @@ def register() -> str:
 
 @cache
 def _space(ruleset: str, players: int, settings: str, numbers: int) -> Space:
-    values: dict[str, Any] = {}
+    values: dict[str, str] = {}
     for part in filter(None, settings.split(";")):
         name, _, value = part.partition("=")
         values[name.strip()] = value.strip()
@@ -72,8 +83,8 @@ def _space(ruleset: str, players: int, settings: str, numbers: int) -> Space:
 class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be installed for type checking
     """OpenSpiel game: a ruleset with a number of players. ``space`` numbers its actions and observations."""
 
-    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        parameters = {**_DEFAULTS, **(params or {})}
+    def __init__(self, params: Parameters | None = None) -> None:
+        parameters: Parameters = {**_DEFAULTS, **(params or {})}
         self.key: Key = parameters["ruleset"], parameters["players"], parameters["settings"], parameters["numbers"]
         self.space = _space(*self.key)
         self.seeds = parameters["seeds"]
@@ -91,7 +102,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be ins
     def new_initial_state(self) -> SpielState:
         return SpielState(self)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SpielObserver:
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> SpielObserver:
         """Return an observer of a player's current view, without perfect recall."""
         if params:
             raise ValueError(f"observers take no parameters, got {params}")
@@ -111,7 +122,7 @@ class _OwnGame:
     def __deepcopy__(self, memo: object) -> _OwnGame:
         return _OwnGame(self.key, self.game.clone(log=self.has_log), has_log=self.has_log)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[Key, str], _OwnGame], tuple[Key, str]]:
         return _loaded, (self.key, self.game.to_json())
 
 
@@ -126,7 +137,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         super().__init__(game)
         self.spiel = game
         self._held: _OwnGame | None = None
-        self._legal: dict[int, Any] | None = None
+        self._legal: dict[int, Code] | None = None
 
     def __deepcopy__(self, memo: object) -> SpielState:
         copy = SpielState(self.spiel)
@@ -152,7 +163,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def chance_outcomes(self) -> list[tuple[int, float]]:
         return [(seed, 1 / self.spiel.seeds) for seed in range(self.spiel.seeds)]
 
-    def _options(self) -> dict[int, Any]:
+    def _options(self) -> dict[int, Code]:
         if self._legal is None:
             decision = self.game.decision
             self._legal = self.spiel.space.legal(decision) if decision is not None else {}

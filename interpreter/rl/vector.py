@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 
 from interpreter.base.plain_data import Json
 from interpreter.compiler.numbering import Limits
@@ -20,6 +20,7 @@ from interpreter.rl.space import loaded
 __all__ = ["SeatEnv"]
 
 INT32 = np.iinfo(np.int32)
+Infos = dict[str, NDArray[np.bool_]]
 
 
 class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installed for type checking
@@ -66,7 +67,7 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, object] | None = None
-    ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    ) -> tuple[NDArray[np.int32], Infos]:
         """Start new games with seeds from ``seed`` on; without one, with random seeds from the environment's
         generator."""
         super().reset(seed=seed)
@@ -74,7 +75,9 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         self._over = self.games.actors < 0
         return self._seen(), self._infos()
 
-    def step(self, actions: Any) -> tuple[Any, ...]:
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         """Return observations, rewards, terminations, truncations and infos."""
         games, over = self.games, np.flatnonzero(self._over)
         games.step(actions)
@@ -89,15 +92,15 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
             self._infos(),
         )
 
-    def _seen(self) -> np.ndarray[Any, Any]:
+    def _seen(self) -> NDArray[np.int32]:
         """Return a copy of the observations; for finished games, the agent's view of the end."""
         seen = self.games.observations.copy()
         for game in np.flatnonzero(self._over):
             seen[game] = self.games.observe(int(game), self.seat)
         return seen
 
-    def _infos(self) -> dict[str, Any]:
+    def _infos(self) -> Infos:
         return {"action_mask": self.games.masks.copy()}
 
-    def close_extras(self, **_: Any) -> None:
+    def close_extras(self, **_: object) -> None:
         """Do nothing: no resources are open."""

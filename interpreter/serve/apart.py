@@ -9,25 +9,26 @@ from __future__ import annotations
 import asyncio
 import gc
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
+from interpreter.play.game_records import Choice, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
-from interpreter.play.game_records import replay_game, ruleset_of
 from interpreter.play.match import streams_for
 
 __all__ = ["apart", "asking", "bare", "chosen", "close_apart", "program_chosen"]
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 _pools: dict[str, ProcessPoolExecutor] = {}
 
 
-async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking") -> T:
+async def apart(function: Callable[[*Ts], T], *values: *Ts, pool: str = "thinking") -> T:
     """Call a function in the worker process of a pool and return its result."""
     loop = asyncio.get_running_loop()
     worker = _worker(pool)
@@ -60,7 +61,7 @@ def close_apart() -> None:
     gc.collect()  # a server that is killed by a signal would not free them at its end
 
 
-def bare(line: Mapping[str, Any]) -> dict[str, Any]:
+def bare(line: Choice) -> Choice:
     """Return a saved choice without the digest of the state after it."""
     return {name: value for name, value in line.items() if name != "digest"}
 
@@ -74,7 +75,7 @@ def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
     return game, game.decision
 
 
-def chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
+def chosen(log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
     """Return the choice of a bot in a saved game."""
     players = log.header["players"]
     ruleset = ruleset_of(log, source)
@@ -85,10 +86,10 @@ def chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any]
     return bot.choose(game, decision, streams_for(secrets.randbits(60), players)[seat]).as_dict()
 
 
-_programs: dict[tuple[str, int, str], tuple[Bot, Game, tuple[Mapping[str, Any], ...]]] = {}
+_programs: dict[tuple[str, int, str], tuple[Bot, Game, tuple[Choice, ...]]] = {}
 
 
-def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
+def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
     """Return the choice of a program at a table. The program keeps running between its choices, and its game is
     updated."""
     players = log.header["players"]

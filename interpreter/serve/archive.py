@@ -16,7 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from interpreter.play.game_records import Choice, Header
 
 __all__ = ["Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
 
@@ -65,13 +66,13 @@ class Kept:
     """A table in the archive."""
 
     id: str
-    header: dict[str, Any]
+    header: Header
     title: str
     host: str
     watch: str
     open: bool
     seats: list[SeatRow]
-    choices: list[dict[str, Any]] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
     created: float = 0.0
     audience: str = "alone"
     """Who may see hidden information before the end, and who can join.
@@ -187,7 +188,7 @@ class Store:
 
         await self.write(change)
 
-    async def append(self, id: str, number: int, line: dict[str, Any]) -> None:
+    async def append(self, id: str, number: int, line: Choice) -> None:
         """Add the choice with this number, from 0."""
         await self.write(lambda c: c.execute("insert into choices values (?, ?, ?)", (id, number, _line(line))))
 
@@ -236,5 +237,5 @@ def can_be_kept(data: object) -> bool:
     return True
 
 
-def _line(line: dict[str, Any]) -> str:
+def _line(line: Choice) -> str:
     return json.dumps(line, ensure_ascii=False)

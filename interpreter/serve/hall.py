@@ -11,7 +11,6 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.bots.registry import default_bots, policies_for
@@ -20,13 +19,13 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
-from interpreter.play.game_records import Difference, header_of, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
-from interpreter.serve.scene import Maps
+from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
 
 __all__ = ["Hall", "Offer", "Wish"]
@@ -152,13 +151,13 @@ class Hall:
             live.stop()
             self.views = {key: view for key, view in self.views.items() if view.live is not live}
 
-    def _made(self, header: dict[str, Any], seats: list[SeatRow], title: str, listed: bool) -> Kept:
+    def _made(self, header: Header, seats: list[SeatRow], title: str, listed: bool) -> Kept:
         kept = Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
         kept.created = time.time()
         kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
         return kept
 
-    def _source(self, header: Mapping[str, Any]) -> str | None:
+    def _source(self, header: Header) -> str | None:
         offer = self.offers.get(header["ruleset"])
         return offer.source if offer is not None else None
 
@@ -195,7 +194,7 @@ class Hall:
             game = replay_game(ruleset, log, until)
         except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
-        header = {**header_of(game), "continued": True}
+        header: Header = {**header_of(game), "continued": True}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
         kept = self._made(header, seats, title, False)
@@ -312,7 +311,7 @@ class Hall:
 
     # --- explanations
 
-    async def explain(self, view: View, number: str) -> dict[str, Any]:
+    async def explain(self, view: View, number: str) -> Data:
         """Explain a line of the log that the seat may read. Values are those of the seat's own line, so that nothing
         hidden leaks."""
         live = view.live
@@ -321,7 +320,12 @@ class Hall:
             raise Refused("No such line.")
         try:
             moment, chain, cites = await apart(
-                *(_explained, live.as_log, live.source, number, view.language, live.kept.header["players"]),
+                _explained,
+                live.as_log,
+                live.source,
+                number,
+                view.language,
+                live.kept.header["players"],
                 pool="reading",
             )
         except (LookupError, Difference, RulesetError) as error:

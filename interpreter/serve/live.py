@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import WeakValueDictionary
 
 from interpreter.base.diagnostics import RulesetError
@@ -29,8 +28,9 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK
+from interpreter.kernel.state import Record
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import Difference, header_of, replay_game, ruleset_of, write_log
+from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, ruleset_of, write_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
@@ -61,7 +61,7 @@ def new_token() -> str:
 class Chronicle:
     """Incremental log as one seat may read it: only lines after the last settled choice are computed again."""
 
-    player: int
+    player: int | None
     language: str
     settled: list[tuple[str, Line]] = field(default_factory=list)
     lines: list[tuple[str, Line]] = field(default_factory=list)
@@ -90,7 +90,7 @@ def _number(text: str) -> int:
     return int(text.partition(".")[0])
 
 
-def _sealed(log: Sequence[tuple[Any, ...]]) -> bool:
+def _sealed(log: Sequence[Record]) -> bool:
     waiting = False
     for record in log:
         if record[0] == CHOICE and record[1].ask.sealed:
@@ -122,7 +122,7 @@ class Live:
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
-        self._chronicles: dict[tuple[int, str], Chronicle] = {}
+        self._chronicles: dict[tuple[int | None, str], Chronicle] = {}
         self.programs: Collection[str] = ()
         """Programs that may be bots."""
         self.bots: Sequence[str] = ()
@@ -168,7 +168,7 @@ class Live:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
         return Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
 
-    def log(self, player: int, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
+    def log(self, player: int | None, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
         """Return the numbered lines that a seat may read, of the current game or of an earlier moment ``game``."""
         if game is not None and game is not self.game:
             return list(numbered_lines(game.table, game.state, player, language))
@@ -204,20 +204,20 @@ class Live:
 
     # --- choices
 
-    async def choose(self, seat: int, choice: Mapping[str, Any]) -> None:
+    async def choose(self, seat: int, choice: Choice) -> None:
         """Apply a seat's choice. Raises :class:`IllegalMove`, :class:`Refused` or :class:`StoreError`, and then leaves
         the game unchanged."""
         async with self.lock:
             await self._choose(seat, choice)
         self._notify()
 
-    async def _choose(self, seat: int, choice: Mapping[str, Any]) -> None:
+    async def _choose(self, seat: int, choice: Choice) -> None:
         decision = self.game.decision_of(seat)
         if decision is None:
             raise Refused("It is not your turn.")
         name = decision.name
         try:
-            self.game.apply(dict(choice), seat)
+            self.game.apply(choice, seat)
         except RuleFailure as error:
             raise Refused(f"The rules failed at this choice, so it was undone: {error}") from None
         line = {"by": seat, **choice, "decision": name}
@@ -410,7 +410,7 @@ class Live:
         self.version += 1
         self.changed()
 
-    async def _bots_choice(self, seat: int) -> dict[str, Any] | None:
+    async def _bots_choice(self, seat: int) -> Choice | None:
         spec = self.kept.seats[seat].bot
         if spec not in self.bots:  # it may come from an older archive
             spec = self.bots[0]
@@ -423,7 +423,7 @@ class Live:
             bot = self._bots[seat] = self._made(seat, spec)
         return self._choice_of(bot, seat)
 
-    def _choice_of(self, bot: Bot, seat: int) -> dict[str, Any] | None:
+    def _choice_of(self, bot: Bot, seat: int) -> Choice | None:
         game, decision = asking(self.game, seat)
         if decision is None:
             return None
@@ -432,7 +432,7 @@ class Live:
         except RuleFailure:
             return decision.options[0].as_dict()
 
-    async def hint(self, seat: int) -> dict[str, Any] | None:
+    async def hint(self, seat: int) -> Choice | None:
         """Return the choice of the best bot, which sees only what the seat sees."""
         spec = adviser(self.ruleset)
         if spec.startswith(_SLOW):
@@ -507,7 +507,7 @@ def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
         return None, 0, str(error)
 
 
-def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]) -> tuple[Game, dict[str, Any]]:
+def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, str]) -> tuple[Game, Header]:
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
     return game, header_of(game)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
@@ -16,6 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type, name_of
+from interpreter.play.game_records import Choice
 
 __all__ = ["Draft", "Pointing", "Slot", "Thing"]
 
@@ -285,7 +285,7 @@ class Pointing:
 
     def _refused(self, option: int, values: dict[int, Value]) -> list[Reason]:
         names, site = self.game.ruleset.names, self.sites[option]
-        choice: dict[str, Any] = {"do": site.name}
+        choice: Choice = {"do": site.name}
         for number, each in enumerate(site.core.choices):
             choice[each.name] = names.public(values[number], each.type)
         try:

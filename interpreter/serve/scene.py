@@ -6,15 +6,15 @@ veils it for the seat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, picture_of
 from interpreter.drawing.plan import Plan, arranged
+from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, prompt_of
@@ -27,9 +27,10 @@ from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing
 
-__all__ = ["Maps", "Scene"]
+__all__ = ["Data", "Maps", "Scene"]
 
-Data = dict[str, Any]
+Data = Mapping[str, object]
+"""Data for a template."""
 _PLAIN = "#8f9296"
 HIDDEN: Data = {"k": "text", "text": "…", "hidden": True}
 
@@ -38,8 +39,8 @@ class Maps:
     """Cache of board drawings: the layout is computed once for a ruleset, the drawing again when its look changes."""
 
     def __init__(self) -> None:
-        self._plans: dict[Any, Plan] = {}
-        self._drawn: dict[Any, Drawn] = {}
+        self._plans: dict[Hashable, Plan] = {}
+        self._drawn: dict[Hashable, Drawn] = {}
 
     def drawn(self, picture: Picture) -> Drawn:
         """Return the board without pieces, in full colour."""
@@ -62,7 +63,7 @@ class Maps:
         return self._drawn[key]
 
 
-def _forget_some(cache: dict[Any, Any]) -> None:
+def _forget_some(cache: dict[Hashable, Plan] | dict[Hashable, Drawn]) -> None:
     while len(cache) >= 60:
         cache.pop(next(iter(cache)))
 
@@ -103,7 +104,7 @@ class Scene:
 
     # --- values
 
-    def value(self, tree: core.Expression, env: list[Value], state: State | None = None) -> Any:
+    def value(self, tree: core.Expression, env: list[Value], state: State | None = None) -> Value:
         """Return the value of an expression, or a :class:`Veil`. Raises :class:`Unseen` or :class:`RuleFailure`."""
         self.game.machine.meter.refill()
         value = compiled(self.game.table, self.game.state, tree, self.player)(state or self.state, env)
@@ -129,7 +130,7 @@ class Scene:
         except RuleFailure:
             return {"k": "text", "text": "–"}
 
-    def cell(self, value: Any, type_: Type) -> Data:
+    def cell(self, value: Value, type_: Type) -> Data:
         if isinstance(value, Veil):
             return HIDDEN if value.many is None else {"k": "backs", "n": value.many}
         if value is None:
@@ -210,7 +211,7 @@ class Scene:
         if face is None:
             return {**self._plain_face(card), **thing}
 
-        def part(name: str) -> tuple[Any, Type] | None:
+        def part(name: str) -> tuple[Value, Type] | None:
             look = face.get(name)
             if look is None or look.value is None:
                 return None
@@ -240,13 +241,15 @@ class Scene:
 
         texts = {name: words(name) for name in ("title", "left", "right", "note")}
         coloured = part("colour")
-        colours = list(self._colours(*coloured)) if coloured is not None else []
+        colours = (list(self._colours(*coloured)) if coloured is not None else []) or [_PLAIN]
         held, room = part("holds"), part("room")
-        data: Data = {
+        data: dict[str, object] = {
             "kind": row.kind,
             **texts,
             "title": texts["title"] or self.spoken.text(card, CardType(row.kind)),
-            "colours": colours or [_PLAIN],
+            "colours": colours,
+            "fill": _fill(colours),
+            "ink": ink_on(colours[0]),
             "room": None if room is None else room[0],
             "held": [],
             "name": self.spoken.text(card, CardType(kind.name)),
@@ -254,9 +257,9 @@ class Scene:
         if held is not None and held[1].word == "bag" and not isinstance(held[0], Veil):
             data["held"] = list(self._held(card, held[0], name_of(held[1])))
             data["stored"] = sum(held[0])
-        return {**data, "fill": _fill(data["colours"]), "ink": ink_on(data["colours"][0]), **thing}
+        return {**data, **thing}
 
-    def _spoken(self, value: Any, type_: Type) -> str:
+    def _spoken(self, value: Value, type_: Type) -> str:
         if isinstance(value, Veil):
             raise Unseen
         return "" if value is None else self.spoken.text(value, type_)
@@ -299,7 +302,7 @@ class Scene:
             "room": None,
         }
 
-    def _colours(self, value: Any, type_: Type) -> Iterator[str]:
+    def _colours(self, value: Value, type_: Type) -> Iterator[str]:
         if isinstance(value, Veil) or value is None:
             return
         if type_.sure.word == "kind":
@@ -342,14 +345,14 @@ class Scene:
         match panel.form:
             case "cards" | "tokens":
                 assert panel.shown is not None
-                data["value"] = self.shown(panel.shown, self.env(panel.local_count))
+                return {**data, "value": self.shown(panel.shown, self.env(panel.local_count))}
             case "track":
                 assert panel.shown is not None
-                data["value"] = self._track(panel)
+                return {**data, "value": self._track(panel)}
             case "columns":
-                data |= self._columns(panel)
+                return {**data, **self._columns(panel)}
             case "printed":
-                data |= self._printed(panel)
+                return {**data, **self._printed(panel)}
         return data
 
     def _columns(self, panel: Panel) -> Data:
@@ -508,11 +511,13 @@ class Scene:
                 }
             )
         key = str(id(drawn))
+        width, height = round(drawn.width, 1), round(drawn.height, 1)
         return {
             "base": drawn.svg,
             "key": key,
-            "width": round(drawn.width, 1),
-            "height": round(drawn.height, 1),
+            "width": width,
+            "height": height,
+            "wide": width > 2 * height,
             "x": round(x, 2),
             "y": round(y, 2),
             "nodes": nodes,
@@ -544,7 +549,7 @@ class Scene:
         said = self.spoken.word(f"phase.{phase}") or self.spoken.word(phase).strip("— ")
         return said or phase.replace("_", " ").capitalize()
 
-    def _asks(self, decision: Any) -> str:
+    def _asks(self, decision: Decision) -> str:
         text = prompt_of(self.game.table, self.game.state, decision, self.language, self.player)
         if text:
             return text
@@ -581,9 +586,12 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
     }
 
 
-def _is_empty(value: Data | None) -> bool:
+def _is_empty(value: object) -> bool:
     """Return whether a derived panel would be empty."""
-    return value is not None and value["k"] in ("cards", "piles", "tokens") and not any(value["items"])
+    match value:
+        case {"k": "cards" | "piles" | "tokens", "items": [*items]}:
+            return not any(items)
+    return False
 
 
 def _fill(colours: Sequence[str]) -> list[tuple[str, str]]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.environment import TemplateModule
 from markupsafe import Markup, escape
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
@@ -30,7 +31,7 @@ from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
-from interpreter.serve.scene import Maps, Scene
+from interpreter.serve.scene import Data, Maps, Scene
 
 __all__ = ["ENVIRONMENT", "View", "coded"]
 
@@ -79,12 +80,12 @@ class View:
     picks: list[Thing] = field(default_factory=list)
     listing: bool = False
     all_lines: bool = False
-    explained: Mapping[str, Any] | None = None
-    refused: list[dict[str, Any]] = field(default_factory=list)
+    explained: Data | None = None
+    refused: list[Data] = field(default_factory=list)
     said: str = ""
     beeps: int = 0
     sent: dict[str, str] = field(default_factory=dict)
-    rendered: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    rendered: dict[str, tuple[Data, str]] = field(default_factory=dict)
     """Cache of rendered pieces, with the data that they show."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     listener: int = 0
@@ -160,7 +161,7 @@ class View:
 
     # --- requests of the browser
 
-    async def act(self, action: str, data: Mapping[str, Any]) -> None:
+    async def act(self, action: str, data: Mapping[str, Json]) -> None:
         """Execute an action of the user. Errors become messages on the page."""
         if action not in ("sound", "language"):
             self.refused, self.said = [], ""
@@ -179,11 +180,11 @@ class View:
         self.said = text
         self.beeps += 1
 
-    def _reason(self, reason: Reason) -> dict[str, Any]:
+    def _reason(self, reason: Reason) -> Data:
         quotes = [quote(self.live.ruleset, cite) for cite in reason.cites]
         return {"text": reason.message, "rule": reason.rule, "cites": quotes}
 
-    async def _act(self, action: str, data: Mapping[str, Any]) -> None:
+    async def _act(self, action: str, data: Mapping[str, Json]) -> None:
         live = self.live
         if action in MOVES and data.get("made", self.made) != self.made:
             raise Refused("You have already chosen.")
@@ -191,15 +192,15 @@ class View:
             case "point":
                 self._point(Thing.read(str(data["thing"])))
             case "option":
-                await self._option(int(data["n"]))
+                await self._option(_whole(data["n"]))
             case "slot":
-                self._slot(int(data["n"]), int(data["value"]))
+                self._slot(_whole(data["n"]), _whole(data["value"]))
             case "number":
-                self._number(int(data["n"]), int(data["value"]))
+                self._number(_whole(data["n"]), _whole(data["value"]))
             case "more":
                 pointing = self.pointing()
                 if pointing is not None:
-                    pointing.more(int(data["n"]), int(data["value"]))
+                    pointing.more(_whole(data["n"]), _whole(data["value"]))
             case "confirm":
                 pointing = self.pointing()
                 code = pointing.ready() if pointing is not None else None
@@ -209,7 +210,7 @@ class View:
             case "take":
                 decision = self.decision()
                 if decision is not None:
-                    await self._choose(decision.codes[int(data["n"])])
+                    await self._choose(decision.codes[_whole(data["n"])])
             case "cancel":
                 self.draft.clear()
                 self.listing, self.explained = False, None
@@ -232,12 +233,12 @@ class View:
             case "lines":
                 self.all_lines = not self.all_lines
             case "moment":
-                number = int(data["value"])
+                number = _whole(data["value"])
                 self.moment = None if number >= len(live.kept.choices) else max(0, number)
             case "reset":
                 self.picks.clear()
             case "unpick":
-                del self.picks[int(data["n"])]
+                del self.picks[_whole(data["n"])]
             case "bot":
                 self._own_seat()
                 await live.take(self.seat, "bot", live.kept.seats[self.seat].bot or str(data.get("bot", "")))
@@ -357,9 +358,7 @@ class View:
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
-            "base": self._piece("base", "base", drawing=board["base"], wide=board["width"] > 2 * board["height"])
-            if board
-            else "",
+            "base": self._piece("base", "base", drawing=board["base"], wide=board["wide"]) if board else "",
             "over": self._piece("over", "over", board=board, adding=adding) if board else "",
             "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
             "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),
@@ -383,7 +382,7 @@ class View:
             "why": self._piece("why", "why", why=self.explained),
         }
 
-    def _piece(self, name: str, macro: str, **data: Any) -> str:
+    def _piece(self, name: str, macro: str, **data: object) -> str:
         """Return a piece that depends on these data only, from the cache if they are unchanged."""
         known = self.rendered.get(name)
         if known is None or known[0] != data:
@@ -425,7 +424,7 @@ class View:
         values = [f"{each.name.replace('_', ' ')} {spoken.text(value, each.type)}" for each, value in pairs]
         return f"{site.name.replace('_', ' ')} {', '.join(values)}".strip()
 
-    def _prompt(self, pointing: Pointing) -> dict[str, Any]:
+    def _prompt(self, pointing: Pointing) -> Data:
         """Return the data of the prompt: the alternatives, the slots of the picked one, and a preview of its effect."""
         decision = pointing.decision
         spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
@@ -447,10 +446,10 @@ class View:
             "many": len(pointing.codes),
         }
 
-    def _slot_data(self, spoken: Spoken, slot: Slot) -> dict[str, Any]:
+    def _slot_data(self, spoken: Spoken, slot: Slot) -> Data:
         form = slot.type.sure.word
         domain = list(slot.domain)
-        data: dict[str, Any] = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
+        data: Data = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
             now = slot.value if slot.filled else min(domain)
             below, above = [each for each in domain if each < now], [each for each in domain if each > now]
@@ -490,7 +489,7 @@ class View:
     def _can_undo(self) -> bool:
         return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
 
-    def _undo_request(self) -> dict[str, Any] | None:
+    def _undo_request(self) -> Data | None:
         """Return the pending undo request, and whether this seat must answer it."""
         asking = self.live.asking
         if asking is None:
@@ -500,9 +499,9 @@ class View:
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
         return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
 
-    def _lines(self, game: Game) -> dict[str, Any]:
+    def _lines(self, game: Game) -> Data:
         # hidden information stays out of the log until the game is over
-        player: Any = None if self.live.game.is_over and self.moment is None else self.seat
+        player = None if self.live.game.is_over and self.moment is None else self.seat
         lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
         return {"skipped": skipped, "lines": lines[skipped:]}
@@ -517,12 +516,18 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
     return [card for card in near if values <= held[cards[card].kind]] or near
 
 
-def _render(name: str, **values: Any) -> str:
+def _whole(number: Json) -> int:
+    if isinstance(number, int | float | str):
+        return int(number)
+    raise TypeError(f"got {number!r}, want a number")
+
+
+def _render(name: str, **values: object) -> str:
     macro: Callable[..., Markup] = getattr(_module(), name)
     return str(macro(values))
 
 
-def _module() -> Any:
+def _module() -> TemplateModule:
     template = ENVIRONMENT.get_template("pieces.html")
     module = _MODULES.get(id(template))
     if module is None:
@@ -531,4 +536,4 @@ def _module() -> Any:
     return module
 
 
-_MODULES: dict[int, Any] = {}
+_MODULES: dict[int, TemplateModule] = {}

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import NoReturn
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -223,7 +223,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     return _message(500, "The server could not answer.")
 
 
-def _page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def _page(name: str, status: int = 200, **values: object) -> HTMLResponse:
     return HTMLResponse(ENVIRONMENT.get_template(name).render(**values), status)
 
 
@@ -253,7 +253,14 @@ class _Site:
         return await self._form(request.path_params["ruleset"], {}, "")
 
     async def _form(
-        self, id: str, given: Mapping[str, Any], error: str, status: int = 200, errors: Sequence[str] = ()
+        self,
+        id: str,
+        given: Mapping[str, str],
+        error: str,
+        status: int = 200,
+        *,
+        chosen: Sequence[str] = (),
+        errors: Sequence[str] = (),
     ) -> Response:
         hall = self.hall
         if id not in hall.offers:
@@ -269,6 +276,7 @@ class _Site:
             error=error,
             errors=errors,
             given=given,
+            chosen=chosen,
             number=number,
             numbers=range(players.low, players.high + 1),
             overlays=_overlays(ruleset),
@@ -303,9 +311,9 @@ class _Site:
             kept = await self.hall.begin(wish)
         except RulesetError as error:
             text = "The game cannot be set up in this way."
-            return await self._form(id, {**given, "overlays": overlays}, text, 409, errors_of(error))
+            return await self._form(id, given, text, 409, chosen=overlays, errors=errors_of(error))
         except (Refused, StoreError) as error:
-            return await self._form(id, {**given, "overlays": overlays}, str(error), 409)
+            return await self._form(id, given, str(error), 409, chosen=overlays)
         return RedirectResponse(f"/host/{kept.host}", 303)
 
     async def load(self, request: Request) -> Response:
@@ -553,7 +561,7 @@ def _seat(request: Request) -> int:
     return int(text)
 
 
-def _no_number(word: str) -> Any:
+def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON number")
 
 

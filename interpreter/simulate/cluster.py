@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.extras import install_command
 from interpreter.simulate.workers import Crew
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
 
 __all__ = ["LOCAL", "ClusterUnavailable", "cluster", "local_cluster"]
 
@@ -34,7 +37,7 @@ def cluster(address: str, jobs: int) -> Iterator[Crew]:
 
 
 @contextmanager
-def local_cluster(jobs: int) -> Iterator[Any]:
+def local_cluster(jobs: int) -> Iterator[LocalCluster]:
     """Provide a cluster of local processes. A process that ends is restarted."""
     from logging import CRITICAL
 
@@ -49,7 +52,7 @@ def local_cluster(jobs: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _workers(address: Any) -> Iterator[Crew]:
+def _workers(address: str | LocalCluster) -> Iterator[Crew]:
     try:
         from distributed import Client, KilledWorker
         from distributed.comm.addressing import get_address_host_port

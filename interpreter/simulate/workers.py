@@ -1,6 +1,6 @@
 """Parallel simulation: workers play batches of games, and rows return in any order.
 
-Any :class:`concurrent.futures.Executor` provides workers: local processes here, other machines in
+A :class:`concurrent.futures.Executor` provides workers: local processes here, other machines in
 :mod:`interpreter.simulate.cluster`. Each loads the ruleset once, from the cache if possible. A game depends on its seed
 alone, so its worker and batch do not affect it.
 """

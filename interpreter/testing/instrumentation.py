@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
@@ -111,8 +110,7 @@ def _begun(layer: RuleLayer, key: str, recorded: set[str]) -> RuleLayer:
 
 
 def _line(layer: RuleLayer, number: int, key: str, recorded: set[str]) -> RuleLayer:
-    assert isinstance(layer.body, tuple)
-    lines: list[Any] = list(layer.body)
+    lines = list(layer.requirements)
     lines[number] = replace(lines[number], test=_noted(lines[number].test, key, recorded))
     return replace(layer, body=tuple(lines))
 

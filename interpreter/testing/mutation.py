@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import with_fields
@@ -21,7 +21,7 @@ from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core
-from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
+from interpreter.language.model import GraphDecl, Group, Model, Role, RuleBody, RuleLayer, Table
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -232,7 +232,7 @@ def _rewritten(model: Model, change: Callable[[object], object]) -> Model:
     return replace(model, rules=rules, blocks=blocks)
 
 
-def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
+def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, RuleBody]]:
     if layer.form == "permits":
         yield "permits all", ()
     elif layer.result == NOTHING:
@@ -246,15 +246,14 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
 
 
 def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
-    assert isinstance(layer.body, tuple)
-    line = layer.body[index]
-    assert isinstance(line, core.Requirement)
+    lines = layer.requirements
+    line = lines[index]
     permits = (
         isinstance(line.test, core.Const) and line.test.value is True
     )  # only there for its citation: it permits everything
     other = core.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
-        body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
+        body = (*lines[:index], changed, *lines[index + 1 :])
         yield Mutant("asks otherwise", partial(_with_layer, layer=replace(layer, body=body)))
 
 

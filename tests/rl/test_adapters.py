@@ -114,14 +114,15 @@ class TestGymnasium:
         from interpreter.rl import SeatEnv
 
         envs = [SeatEnv("goofspiel", 2, 3, bots={1: "bench"}, plain=plain) for plain in (False, True)]
-        steps = [env.reset(seed=9) for env in envs]
+        seen = [env.reset(seed=9) for env in envs]
         random = np.random.default_rng(0)
         for _ in range(40):
-            masks = steps[0][-1]["action_mask"]
-            assert np.array_equal(masks, steps[1][-1]["action_mask"])
-            assert np.array_equal(steps[0][0], steps[1][0])
+            masks = seen[0][1]["action_mask"]
+            assert np.array_equal(masks, seen[1][1]["action_mask"])
+            assert np.array_equal(seen[0][0], seen[1][0])
             actions = [random.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks]
             steps = [env.step(actions) for env in envs]
+            seen = [(step[0], step[-1]) for step in steps]
 
     def test_bad_input_is_refused(self) -> None:
         from interpreter.rl import SeatEnv

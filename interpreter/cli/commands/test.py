@@ -6,7 +6,7 @@ import re
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -42,7 +42,17 @@ __all__ = ["command"]
 @options.settings_option
 @options.output_option("text", "json")
 def command(
-    targets: tuple[str, ...], text: str | None, every: bool, record: bool, output: str, **recording: Any
+    targets: tuple[str, ...],
+    text: str | None,
+    every: bool,
+    record: bool,
+    output: str,
+    path: Path | None,
+    name: str | None,
+    overlays: tuple[str, ...],
+    players: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
 ) -> None:
     """Run scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder if
     it has rulesets or scenarios, else all.
@@ -67,11 +77,12 @@ def command(
     if record:
         if len(targets) != 1:
             raise click.UsageError("--record needs one RULESET")
-        _record(targets[0], **recording)
+        _record(targets[0], path, name, overlays, players, seed, settings)
         return
-    for name, value in recording.items():
+    recording = {"to": path, "name": name, "with": overlays, "players": players, "seed": seed, "set": settings}
+    for option, value in recording.items():
         if value not in (None, ()):
-            raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
+            raise click.UsageError(f"--{option} goes with --record")
     from interpreter.reading.files import shelf_for
     from interpreter.testing.suite import Suite, suite_of
 
@@ -95,9 +106,6 @@ def command(
             notice(f"skipped: {line}")
     if not outcomes or suite.messages() or any(not outcome.passed for outcome in outcomes):
         raise click.exceptions.Exit(1)
-
-
-_SHOWN = {"path": "to", "overlays": "with", "settings": "set"}
 
 
 def _record(
