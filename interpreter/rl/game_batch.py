@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from interpreter.compiler.wasm.batch import Areas, Batch, BatchModule
+    from interpreter.compiler.wasm.batch import Batch, BatchModule
 
     T = TypeVar("T", bound=np.generic)
 
@@ -177,7 +177,7 @@ class Games:
             f"{counted(int(self.counts[game]), 'action')} are, see `masks`"
         )
 
-    def _arrays(self, memory: memoryview | None = None, areas: Areas | None = None) -> None:
+    def _arrays(self, memory: memoryview | None = None, areas: Mapping[str, int] | None = None) -> None:
         """Create the arrays, as views of ``memory`` if given."""
         import numpy as np
 
@@ -185,9 +185,9 @@ class Games:
         listed = max(1, min(MOST_LEGAL, space.actions.count))
 
         def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
-            if memory is None:
+            if memory is None or areas is None:
                 return np.zeros(shape, kind)
-            return np.frombuffer(memory, kind, int(np.prod(shape)), getattr(areas, at)).reshape(shape)
+            return np.frombuffer(memory, kind, int(np.prod(shape)), areas[at]).reshape(shape)
 
         self.observations = array(np.int32, n, space.vector.size, at="vectors")
         self.masks = array(np.bool_, n, space.actions.count, at="mask")

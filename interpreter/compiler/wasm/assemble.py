@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.shapes import WORD, halves
 from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
@@ -17,7 +16,7 @@ from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.compiler.wasm.whole_layout import Areas, reserve, whole_text
+from interpreter.compiler.wasm.whole_layout import reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
@@ -44,31 +43,31 @@ class Plan:
 
     These are: the report of a decision (``turn``), the ``reports`` of a step (``made`` has their number and the maximum
     number), the bots that are asked ``ahead``, the undo states (``undone`` has their number and the next ``slot``), the
-    first state, the options, the arena.
+    first state, the options, the arena. ``numbers`` has values for the placeholders in hand-written text.
     """
 
-    def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas, undo_bytes: int) -> None:
-        self.whole = whole
-        self.numbers: dict[str, int] = {}
-        """Values for the placeholders in hand-written text."""
-        self.stream = (builder.memory.end + 7) // 8 * 8
+    def __init__(self, builder: ModuleBuilder, first: bytes, undo_bytes: int) -> None:
+        self.whole = reserve(builder)
+        self.stream = _long(builder.memory.end)
         self.turn = self.stream + 16
         strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
-        self.turn_size = (min(MOST_TOLD, TURN_HEAD + max(strides, default=WORD)) + 7) // 8 * 8
+        self.turn_size = _long(min(MOST_TOLD, TURN_HEAD + max(strides, default=WORD)))
         self.reports = self.turn + self.turn_size
         self.made = self.reports + MOST_AHEAD * self.turn_size
         self.ahead = self.made + 2 * WORD
-        self.undone = self.ahead + (len(builder.constants.seats) * WORD + 7) // 8 * 8
+        self.undone = self.ahead + _long(len(builder.constants.seats) * WORD)
         self.undo = self.undone + 2 * WORD
-        self.slot = (builder.memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
+        self.slot = _long(builder.memory.frames - STATE + FRAMES_KEPT * WORD)
         self.slots = max(1, min(MOST_UNDONE, undo_bytes // self.slot))
-        at = self.undo + self.slots * self.slot
-        self.first, self.first_size = at, len(first)
-        self.options = at + (len(first) + 7) // 8 * 8
-        self.options_end = self.options + OPTIONS_WORDS * WORD
-        self.arena = self.options_end
-        self.arena_end = self.arena + ARENA_WORDS * WORD
-        self.size = self.arena_end
+        self.first = self.undo + self.slots * self.slot
+        self.options = self.first + _long(len(first))
+        self.arena = self.options + OPTIONS_WORDS * WORD
+        self.end = self.arena + ARENA_WORDS * WORD
+        self.numbers: dict[str, int] = {}
+
+
+def _long(size: int) -> int:
+    return (size + 7) // 8 * 8
 
 
 Bots = Sequence[Mapping[int, str]]
@@ -118,7 +117,7 @@ def assembled(
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
     holders = builder.holders
-    plan = Plan(builder, first, reserve(builder), undo_bytes)
+    plan = Plan(builder, first, undo_bytes)
     runtime = inliner(written("runtime.wat") + written("effects.wat"))
     lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
@@ -129,28 +128,18 @@ def assembled(
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
     plan.numbers = {
-        "first": plan.first,
-        "size": plan.first_size,
+        **vars(plan),
+        "size": len(first),
         "state": STATE,
         "frames": builder.memory.frames,
-        "options": plan.options,
         "start": builder.stretches.special("start"),
         "fuel": FUEL,
         "streams": streams,
-        "stream": plan.stream,
         "kinds": kinds,
-        "turn": plan.turn,
         "told": plan.turn + TURN_HEAD,
         "room": plan.turn_size - TURN_HEAD,
-        "turn_size": plan.turn_size,
-        "reports": plan.reports,
-        "made": plan.made,
         "most": plan.made + WORD,
         "last_top": STATE + plan.slot,
-        "ahead": plan.ahead,
-        "undone": plan.undone,
-        "undo": plan.undo,
-        "slot": plan.slot,
         "undo_slots": plan.slots,
         "before": plan.slots - 1,
         "seats": seats,
@@ -218,9 +207,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
             own, row = (touched.own_row, context.dirty + 8 * number) if owned else (0, context.dirty)
             if touched.whole:
                 own, row = touched.whole, context.dirty_parts + 8 * wholes[number]
-            for mask in (touched.alone, everywhere, own):
-                words += struct.unpack("<2i", struct.pack("<Q", mask))
-            words += [row, 0]
+            words += [half for mask in (touched.alone, everywhere, own) for half in halves(mask)] + [row, 0]
     yield written("touched.wat").format(
         table=builder.memory.words(words),
         alone=context.dirty + 8 * context.seats,
@@ -239,7 +226,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
 
 def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[str, int]]) -> Iterator[str]:
     groups = builder.memory.groups
-    pages = (plan.size + PAGE - 1) // PAGE
+    pages = (plan.end + PAGE - 1) // PAGE
     yield f'(memory $memory (export "memory") {pages})'
     yield "(type $stretch (func (param i32) (result i32)))"
     yield "(type $listing (func (param i32)))"
@@ -254,9 +241,9 @@ def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[st
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {
         "arena_start": plan.arena,
-        "arena_end": plan.arena_end,
+        "arena_end": plan.end,
         "options": plan.options,
-        "options_limit": plan.options_end,
+        "options_limit": plan.arena,
         "holders": holders,
         "location": groups["location"].address,
         "location_cell": groups["location"].base,
@@ -301,17 +288,14 @@ def _tables(builder: ModuleBuilder, stretches: list[str], decisions: dict[str, d
 
 
 def _data(data: dict[int, bytes]) -> Iterator[str]:
-    start, content = 0, b""
+    """Yield the segments of constant data; short gaps between them are filled."""
+    segments: dict[int, bytes] = {}
+    start, end = 0, -GAP - 1
     for address, part in sorted(data.items()):
-        if content and address - start - len(content) <= GAP:
-            content += bytes(address - start - len(content)) + part
-            continue
-        if content:
-            yield _segment(start, content)
-        start, content = address, part
-    if content:
-        yield _segment(start, content)
-
-
-def _segment(address: int, content: bytes) -> str:
-    return f'(data (i32.const {address}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'
+        if address - end > GAP:
+            start = end = address
+            segments[start] = b""
+        segments[start] += bytes(address - end) + part
+        end = address + len(part)
+    for start, content in segments.items():
+        yield f'(data (i32.const {start}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'

@@ -8,7 +8,7 @@ Actions go in; legal actions, vectors and rewards come out, all in memory. The f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.delayed_blocks import KEPT_START
@@ -26,7 +26,7 @@ from interpreter.kernel.state import State
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 
-__all__ = ["Areas", "Batch", "BatchModule", "Stuck"]
+__all__ = ["Batch", "BatchModule", "Stuck"]
 
 HEAD = 16
 """Size of a row before the streams of bots, in bytes."""
@@ -46,37 +46,17 @@ class Stuck(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Areas:
-    """Addresses and sizes, in bytes, of the arrays with an entry for each game."""
-
-    games: int
-    game_bytes: int
-    actions: int
-    actors: int
-    counts: int
-    legal: int
-    legal_bytes: int
-    mask: int
-    mask_bytes: int
-    vectors: int
-    vector_bytes: int
-    rewards: int
-    dones: int
-    seated: int
-    control: int
-    other: int
-    places: int
-
-
-@dataclass(frozen=True, slots=True)
 class BatchModule:
-    """Machine code for ``count`` games, its memory layout, and its builder."""
+    """Machine code for ``count`` games, its memory layout, and its builder.
+
+    ``areas`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of
+    ``batch.wat``.
+    """
 
     code: bytes
-    areas: Areas
+    areas: dict[str, int]
     builder: ModuleBuilder
     count: int
-    held: int
 
 
 def batch_module(
@@ -98,25 +78,26 @@ def batch_module(
     held = HEAD + (seats * 2 * LONG)
     row = (held + memory.frames - STATE + FRAMES_WORDS * WORD + LONG - 1) // LONG * LONG
     listed = min(MOST_LEGAL, max(1, actions.count))
-    areas = Areas(
-        games=memory.reserve_long(count * row // LONG),
-        game_bytes=row,
-        actions=memory.reserve(count),
-        actors=memory.reserve(count),
-        counts=memory.reserve(count),
-        legal=memory.reserve(count * listed),
-        legal_bytes=listed * WORD,
-        mask=memory.reserve((count * actions.count + WORD - 1) // WORD),
-        mask_bytes=actions.count,
-        vectors=memory.reserve(count * vector.size),
-        vector_bytes=vector.size * WORD,
-        rewards=memory.reserve(count * seats),
-        dones=memory.reserve((count + WORD - 1) // WORD),
-        seated=memory.reserve(seats),
-        control=memory.reserve(4),
-        other=memory.reserve(vector.size),
-        places=memory.reserve(seats),
-    )
+    areas = {
+        "held": held,
+        "games": memory.reserve_long(count * row // LONG),
+        "game_bytes": row,
+        "actions": memory.reserve(count),
+        "actors": memory.reserve(count),
+        "counts": memory.reserve(count),
+        "legal": memory.reserve(count * listed),
+        "legal_bytes": listed * WORD,
+        "mask": memory.reserve((count * actions.count + WORD - 1) // WORD),
+        "mask_bytes": actions.count,
+        "vectors": memory.reserve(count * vector.size),
+        "vector_bytes": vector.size * WORD,
+        "rewards": memory.reserve(count * seats),
+        "dones": memory.reserve((count + WORD - 1) // WORD),
+        "seated": memory.reserve(seats),
+        "control": memory.reserve(4),
+        "other": memory.reserve(vector.size),
+        "places": memory.reserve(seats),
+    }
     tables = {"strides": memory.words(strides), "alternatives": memory.words(alternatives)}
     text, plan = assembled(builder, first, bots, own, undo_bytes=0)
     head, _, _ = text.rpartition(")")
@@ -124,40 +105,25 @@ def batch_module(
     own_text = written("batch.wat").format(
         **plan.numbers,
         **tables,
-        games=areas.games,
-        game_bytes=areas.game_bytes,
+        **areas,
         head=HEAD,
-        held=held,
         streams_bytes=held - HEAD,
         kept=kept.address,
         kept_start=kept.address + KEPT_START * WORD,
         kept_limit=kept.address + kept.stride,
         none=NO_NUMBER,
-        actions=areas.actions,
-        actors=areas.actors,
-        counts=areas.counts,
-        legal=areas.legal,
-        legal_bytes=areas.legal_bytes,
         most_legal=listed,
-        mask=areas.mask,
-        mask_bytes=areas.mask_bytes,
-        vectors=areas.vectors,
-        vector_bytes=areas.vector_bytes,
-        rewards=areas.rewards,
-        dones=areas.dones,
-        seated=areas.seated,
         people=seats,
-        cursor=areas.control,
-        limit=areas.control + WORD,
-        again=areas.control + 2 * WORD,
+        cursor=areas["control"],
+        limit=areas["control"] + WORD,
+        again=areas["control"] + 2 * WORD,
         stepped=count,
-        places=areas.places,
     )
     try:
         code = serialised(compiled(text_to_binary(f"{head}{own_text})")))
     except Invalid as error:
         raise Unsupported(str(error)) from None
-    return BatchModule(code, areas, builder, count, held)
+    return BatchModule(code, areas, builder, count)
 
 
 def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -> int:
@@ -184,37 +150,31 @@ class Batch:
         self.instance = Instance(module.code)
         self.bytes = self.instance.bytes
         self.codec = Codec(module.builder)
-        self.seats = len(module.builder.constants.seats)
         self._words, self._longs = self.instance.words, self.instance.longs
-        for name in ("batch_refused", "batch_step", "batch_begin", "batch_resume", "batch_observe"):
-            setattr(self, f"_{name}", self.instance.function(name, long=name in ("batch_step", "batch_begin")))
-        control = self.areas.control // WORD
-        self._words[control + 1], self._words[control + 2] = limit, int(again)
-        for seat in range(self.seats):
-            self._words[self.areas.seated // WORD + seat] = -1
-        self._control = control
-
-    _batch_refused: Any
-    _batch_step: Any
-    _batch_begin: Any
-    _batch_resume: Any
-    _batch_observe: Any
+        function = self.instance.function
+        self._begin, self._step = function("batch_begin", long=True), function("batch_step", long=True)
+        self._refused, self._resume = function("batch_refused"), function("batch_resume")
+        self._observe = function("batch_observe")
+        self._control = self.areas["control"] // WORD
+        self._words[self._control + 1], self._words[self._control + 2] = limit, int(again)
+        for seat in range(len(module.builder.constants.seats)):
+            self.seat(seat, -1)
 
     def seat(self, seat: int, bot: int) -> None:
         """Put a bot of the module on a seat; -1: the seat is played from outside."""
-        self._words[self.areas.seated // WORD + seat] = bot
+        self._words[self.areas["seated"] // WORD + seat] = bot
 
     def begin(self, seeds: Sequence[int], start: int = 0) -> None:
         """Start games with these seeds, from game number ``start`` on; raise :class:`Stuck` if the module traps."""
         for number, seed in enumerate(seeds):
             self._longs[self._row(start + number) // LONG] = signed(seed)
         try:
-            self._batch_begin(start, start + len(seeds))
+            self._begin(start, start + len(seeds))
         except Trap:
             raise Stuck(self._words[self._control]) from None
 
     def _row(self, game: int) -> int:
-        return self.areas.games + game * self.areas.game_bytes
+        return self.areas["games"] + game * self.areas["game_bytes"]
 
     def seed(self, game: int) -> int:
         """Return the seed of a running game."""
@@ -222,7 +182,7 @@ class Batch:
 
     def refused(self) -> int:
         """Return the first game whose action is illegal; -1 if there is none."""
-        return int(self._batch_refused(0, self.module.count))
+        return self._refused(0, self.module.count)
 
     def step(self, start: int = 0) -> None:
         """Apply the actions of all games from ``start`` on.
@@ -230,7 +190,7 @@ class Batch:
         Raise :class:`Stuck` if the module traps in a game; the games before it are done.
         """
         try:
-            self._batch_step(start, self.module.count)
+            self._step(start, self.module.count)
         except Trap:
             raise Stuck(self._words[self._control]) from None
 
@@ -240,7 +200,7 @@ class Batch:
 
     def data(self, game: int) -> bytes:
         """Return the state of a game as bytes. Words behind the delayed blocks are undefined."""
-        at = self._row(game) + self.module.held
+        at = self._row(game) + self.areas["held"]
         end = self._words[at // WORD + 2] - STATE
         return self.bytes[at : at + end].tobytes()
 
@@ -250,15 +210,15 @@ class Batch:
         data = self.codec.encode(state, self.seed(game))
         self.bytes[STATE : STATE + len(data)] = data
         try:
-            self._batch_resume(game)
+            self._resume(game)
         except Trap:
             raise Stuck(game) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
         """Return the observation of a seat as a vector."""
-        at = self.areas.other
+        at = self.areas["other"]
         try:
-            self._batch_observe(game, seat, at)
+            self._observe(game, seat, at)
         except Trap:
             raise Stuck(game) from None
-        return self._words[at // WORD : at // WORD + self.areas.vector_bytes // WORD].tolist()
+        return self._words[at // WORD : at // WORD + self.areas["vector_bytes"] // WORD].tolist()

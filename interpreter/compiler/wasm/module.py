@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from struct import iter_unpack
 from typing import Any, Protocol
 
@@ -440,13 +440,12 @@ def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...
         code = serialised(compiled(text_to_binary(text)))
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
-    whole = plan.whole
     addresses: dict[str, Any] = {
         "options": plan.options,
         "stream": plan.stream,
         "turn": (plan.turn, plan.turn_size, plan.reports, plan.made),
         "ahead": plan.ahead,
         "undo": (plan.undone, plan.undo, plan.slot, plan.slots),
-        "whole": astuple(whole),
+        "whole": plan.whole,
     }
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
@@ -15,7 +15,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.whole_layout import ENTRY, KIND, LONG, ROW, Areas, places
+from interpreter.compiler.wasm.whole_layout import ENTRY, KIND, LONG, ROW, places
 from interpreter.kernel.chance import Draws
 from interpreter.language.model import Measure
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Facts", "Games", "Head", "Playout", "Whole"]
 
-Head = tuple[int, str, int, tuple[Any, ...]]
+Head = tuple[int, str, int, tuple[object, ...]]
 """Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
 is a bit mask of the winners.
 """
@@ -47,7 +47,7 @@ class Facts:
     parts: tuple[tuple[tuple[int, int, int, tuple[object, ...] | None], ...], ...]
     _heads: dict[int, Head] = field(default_factory=dict, init=False)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Facts], tuple[object, ...]]:
         return Facts, (self.names, self.parts)
 
     def of(self, measure: int, thing: int) -> tuple[object, ...]:
@@ -122,12 +122,14 @@ class Whole:
 
     def __init__(self, built: Compiled) -> None:
         self.built = built
-        instance, self.areas = built.instance, Areas(*built.addresses["whole"])
+        instance = built.instance
         self._games, self._rest = instance.function("games", long=True), instance.function("rest", long=True)
         self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
-        self._out = self.areas.players // WORD
+        areas: dict[str, int] = built.addresses["whole"]
+        self._rows, self._entries, self._records = areas["rows"] // LONG, areas["entries"], areas["records"]
+        self._out = areas["players"] // WORD
         self._asked = STATE // WORD + 1
         self._options: int = built.addresses["options"]
         self._seats = len(built.builder.constants.seats)
@@ -149,9 +151,8 @@ class Whole:
         """
         self.built.leave()
         self.seat(bots)
-        first = self.areas.rows // LONG
         for number, seed in enumerate(seeds):
-            self._longs[first + number * self._row] = signed(seed)
+            self._longs[self._rows + number * self._row] = signed(seed)
         return self._played(lambda: self._games(len(seeds), limit, what))
 
     def rest(self, data: bytes, seed: int, bots: Sequence[int], limit: int) -> Games:
@@ -167,7 +168,7 @@ class Whole:
         except Trap:
             self._calm()
         _, done, _, known = self._words[self._out : self._out + 4].tolist()
-        first, end = self.areas.rows // LONG, self.areas.rows // LONG + done * self._row
+        first, end = self._rows, self._rows + done * self._row
         longs, words = self._longs[first:end], self._words[2 * first : 2 * end]
         decisions, free, rounds, *places = (
             words[at :: 2 * self._row].tolist() for at in (2, 3, 4, *range(ROW // WORD, ROW // WORD + self._seats))
@@ -176,14 +177,13 @@ class Whole:
             [longs[at :: self._row].tolist() for at in range(seat, seat + self._width)]
             for seat in range(self._ranks, self._ranks + self._seats * self._width, self._width or 1)
         ] or [[] for _ in range(self._seats)]
-        entries = self.areas.entries
-        sums = memoryview(self._bytes[entries : entries + known * ENTRY].tobytes()).cast("q")
+        sums = memoryview(self._bytes[self._entries : self._entries + known * ENTRY].tobytes()).cast("q")
         return Games(decisions, free, rounds, list(zip(*places, strict=True)), keys, sums, not is_all)
 
     @property
     def records(self) -> bytes:
         """The records of the last game."""
-        return self._bytes[self.areas.records : self._words[self._out + 2]].tobytes()
+        return self._bytes[self._records : self._words[self._out + 2]].tobytes()
 
     def _lay(self, data: bytes, bots: Sequence[int]) -> None:
         """Load a state into memory that belongs to no game of the machine."""
@@ -193,7 +193,7 @@ class Whole:
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """Return the ranking keys of the seats after a single game."""
-        start, width = self.areas.rows // LONG + self._ranks, self._width
+        start, width = self._rows + self._ranks, self._width
         flat = self._longs[start : start + self._seats * width].tolist()
         return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
 

@@ -6,7 +6,6 @@ the records of many games under a key: see :data:`interpreter.compiler.wasm.whol
 
 from __future__ import annotations
 
-from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.measure_functions import MEASURE, ROUND, ROUND_BITS, key_parts
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves
@@ -25,7 +24,6 @@ __all__ = [
     "MOST_GAMES",
     "ROW",
     "TABLE",
-    "Areas",
     "places",
     "reserve",
     "wanted",
@@ -60,21 +58,6 @@ def wanted(measure: Measure) -> tuple[bool, bool, bool]:
     return measure.recurs, final, measure.event is not None or not (measure.recurs or final)
 
 
-@dataclass(frozen=True, slots=True)
-class Areas:
-    """Addresses of the memory of whole games."""
-
-    records: int
-    rows: int
-    slots: int
-    entries: int
-    met: int
-    plans: int
-    hashes: int
-    players: int
-    """Four words: the number of bots, of finished games, the end of the records, and the number of sums."""
-
-
 def places(builder: ModuleBuilder) -> tuple[int, int, int]:
     """Return the layout of a row: where the ranks begin, their length, and the length of the row."""
     seats = len(builder.constants.seats)
@@ -82,8 +65,11 @@ def places(builder: ModuleBuilder) -> tuple[int, int, int]:
     return ranks, width, ranks + seats * width
 
 
-def reserve(builder: ModuleBuilder) -> Areas:
-    """Reserve memory, and write the plan of each measure there."""
+def reserve(builder: ModuleBuilder) -> dict[str, int]:
+    """Reserve memory, and write the plan of each measure there. Return addresses by the placeholders of ``whole.wat``.
+
+    ``players`` are four words: the number of bots, of finished games, the end of the records, and the number of sums.
+    """
     memory, model = builder.memory, builder.constants.model
     seats = len(builder.constants.seats)
     plans = []
@@ -99,39 +85,31 @@ def reserve(builder: ModuleBuilder) -> Areas:
         flags = curve | final << 1 | table << 2 | measure.sums << 3 | (measure.seat is not None) << 4
         plans += [flags, 0, *halves(mask)]
     hashes = [half for seat in range(seats) for half in halves(name_hash(BOT_STREAM.format(seat)))]
-    return Areas(
-        memory.reserve_long(RECORDS * RECORD // LONG),
-        memory.reserve_long(MOST_GAMES * places(builder)[2] // LONG),
-        memory.reserve(1 << HASH_BITS),
-        memory.reserve_long(MOST_KNOWN * ENTRY // LONG),
-        memory.reserve(MOST_KNOWN),
-        memory.words([*plans, 0, 0]),
-        memory.words([*hashes, 0, 0]),
-        memory.reserve_long(2),
-    )
+    return {
+        "records": memory.reserve_long(RECORDS * RECORD // LONG),
+        "rows": memory.reserve_long(MOST_GAMES * places(builder)[2] // LONG),
+        "slots": memory.reserve(1 << HASH_BITS),
+        "entries": memory.reserve_long(MOST_KNOWN * ENTRY // LONG),
+        "met": memory.reserve(MOST_KNOWN),
+        "plans": memory.words([*plans, 0, 0]),
+        "hashes": memory.words([*hashes, 0, 0]),
+        "players": memory.reserve_long(2),
+    }
 
 
-def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) -> str:
+def whole_text(builder: ModuleBuilder, areas: dict[str, int], numbers: dict[str, int]) -> str:
     """Return the functions as WebAssembly text. ``numbers`` are the placeholders of the driver."""
     seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
     ranks, rank_bytes, row_bytes = places(builder)
     return written("whole.wat").format(
-        **numbers,
-        records=areas.records,
-        records_limit=areas.records + RECORDS * RECORD,
-        rows=areas.rows,
+        **{**numbers, **areas},
+        records_limit=areas["records"] + RECORDS * RECORD,
         row_bytes=row_bytes,
         places=ROW,
         ranks=ranks,
         rank_bytes=rank_bytes,
         counting=sum(1 << seat for seat, counted in enumerate(counts) if counted),
-        slots=areas.slots,
         slots_bytes=WORD << HASH_BITS,
-        entries=areas.entries,
-        met=areas.met,
-        plans=areas.plans,
-        hashes=areas.hashes,
-        players=areas.players,
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
         most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners are stored in the bits of the round
