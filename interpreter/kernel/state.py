@@ -17,8 +17,8 @@ __all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
 
 Record = tuple[Any, ...]
 """Log record: its sort, and fields as described in :mod:`interpreter.kernel.effects`."""
-Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int | None]"
-"""A stretch, its locals, the frame of its caller and the local for the result."""
+Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int]"
+"""A stretch, its locals, the frame of its caller and the local for the result (-1: none)."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from interpreter.base.source import NOWHERE, Span
+from interpreter.base.source import Span
 from interpreter.compiler import lower
 from interpreter.compiler.constants import (
     MAXIMUM_PASSES,
@@ -31,7 +31,7 @@ from interpreter.compiler.plain.functions import Functions
 from interpreter.compiler.watches import Watch, with_matches
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
@@ -84,9 +84,10 @@ class AskSite:
     bodies: tuple[int, ...]
 
 
-Going = tuple[int, Env, Any]
-Ready = tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]
-"""The steps of a stretch, its end, and its source position."""
+Going = tuple[int, Env, Frame | None]
+"""The next stretch, its locals and the frame of its caller."""
+End = Callable[[State, Env, Frame | None], Going | None]
+"""The end of a stretch. It returns None if the game waits or is over."""
 
 
 @dataclass(eq=False)
@@ -100,11 +101,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program, self.constants)
-        self.expressions, self.steps, self.meter = (
-            self.functions.expressions,
-            self.functions.steps,
-            self.functions.meter,
-        )
+        self.expressions, self.steps = self.functions.expressions, self.functions.steps
+        self.meter = self.functions.meter
         base = self.constants.layout.base
         self.pending, self._settling = base["pending"], base["settling"]
         self._kept, self._phase, self._round = base["kept"], base["phase"], base["round"]
@@ -116,21 +114,17 @@ class Machine:
         self._special = {name: number for number, name in enumerate(SPECIALS, self.first_special)}
 
     @cached_property
-    def _ready(self) -> tuple[list[Ready], dict[int, AskSite]]:
-        """All stretches and decisions, compiled at first use: a table that is only inspected needs none."""
-        asks: dict[int, AskSite] = {}
-        stretches = [self._stretch(index, stretch, asks) for index, stretch in enumerate(self.program.stretches)]
-        stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
-        return stretches, asks
-
-    @cached_property
-    def _stretches(self) -> list[Ready]:
-        return self._ready[0]
+    def _stretches(self) -> list[tuple[tuple[Run, ...], End]]:
+        """Steps and ends of all stretches, compiled at first use: a table that is only inspected needs none."""
+        stretches = [self._stretch(index, stretch) for index, stretch in enumerate(self.program.stretches)]
+        specials = self._specials()
+        return [*stretches, *(((), specials[name]) for name in SPECIALS)]
 
     @cached_property
     def asks(self) -> dict[int, AskSite]:
         """The decisions, by the number of their stretch."""
-        return self._ready[1]
+        ends = ((index, stretch.procedure, stretch.end) for index, stretch in enumerate(self.program.stretches))
+        return {index: self._site(procedure, end) for index, procedure, end in ends if isinstance(end, lower.Asks)}
 
     # --- running
 
@@ -151,7 +145,9 @@ class Machine:
         self.meter.refill()
         actor = site.seat(state, scratch)  # its loops set locals that the body must not see
         context = tuple(value(state, scratch) for _, value in site.context)
-        seen = self.visible_of_choice(state, chosen, context, values)
+        types = [*(value.type for _, value in site.ask.context), *(choice.type for choice in chosen.core.choices)]
+        visible = self.constants.visible_in
+        seen = tuple(visible(state, v, type_) for v, type_ in zip((*context, *values), types, strict=True))
         state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
         for variable, value in zip(chosen.variables, values, strict=True):
             env[variable] = value
@@ -162,12 +158,12 @@ class Machine:
             state.frame = frame
             effects.wait_again(state, waiting)
             raise
-        return int(frame[0])
+        return frame[0]
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Run a procedure outside the rounds (the `given` of a scenario), then continue with a phase, or stop."""
         self.steps.chance = chance
-        up: Any = self._frame("nothing")
+        up = self._frame("nothing")
         if then:
             self.constants.effects.put(state, self._round, number, None)
             self.constants.effects.put(state, self._phase, self.constants.model.phases.index(then) - 1, None)
@@ -203,7 +199,7 @@ class Machine:
                 if passes > MAXIMUM_PASSES:
                     place = self._place(state, index)
                     raise RuleFailure("this never reaches a decision", place, "R002")
-                steps, end, _ = stretches[index]
+                steps, end = stretches[index]
                 for step in steps:
                     step(state, env)
                 going = end(state, env, up)
@@ -233,7 +229,7 @@ class Machine:
             return
         failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None
         last = failure.chain[-1][0] if failure.chain else failed.spoken if failed is not None else ""
-        frame: Any = (going[0], (), going[2], -1)
+        frame: Frame | None = (going[0], (), going[2], -1)
         is_first = True  # an active standing rule, or one that runs without suspending, is in the chain already
         while frame is not None:
             index, _, frame, _ = frame
@@ -254,34 +250,58 @@ class Machine:
         else:
             failure.chain.append(Caller(rule.name, rule.span, "in the standing rule"))
 
-    def visible_of_choice(
-        self, state: State, option: OptionSite, context: Sequence[Value], values: Sequence[Value]
-    ) -> tuple[tuple[int, ...] | None, ...]:
-        """Return the seats that may know each value of a decision's context, and of a choice in it."""
-        types = [*(value.type for _, value in option.ask.context), *(choice.type for choice in option.core.choices)]
-        return tuple(self.constants.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
-
     # --- the course of a game: set-up, rounds, phases
 
-    def _frame(self, special: str, up: Any = None) -> Any:
+    def _specials(self) -> dict[str, End]:
+        return {
+            "start": self._start,
+            "settle": self._settle,
+            "round_start": self._round_start,
+            "next_phase": self._next_phase,
+            "phase_begin": self._phase_begin,
+            "phase_over": self._settling_then("phase_kept"),
+            "phase_kept": self._ending("phase", self._settling_then("phase_done")),
+            "phase_done": self._phase_done,
+            "round_over": self._settling_then("round_kept"),
+            "round_kept": self._ending("round", self._round_done),
+            "turn_over": self._settling_then("turn_kept"),
+            "turn_kept": self._ending("turn", self._settling_then("turn_done")),
+            "turn_done": self._turn_done,
+            "nothing": self._nothing,
+        }
+
+    def _frame(self, special: str, up: Frame | None = None) -> Frame:
         """Return a frame that continues with a special stretch."""
         return self._special[special], (), up, -1
 
-    def _start(self, state: State, env: Env, up: Any) -> Going | None:
+    def _settling_then(self, special: str) -> End:
+        return lambda state, env, up: self._settled(state, self._frame(special, up))
+
+    def _ending(self, of: str, then: End) -> End:
+        """Run the blocks delayed until the end of a turn, phase or round, one after another; then continue."""
+
+        def end(state: State, env: Env, up: Frame | None) -> Going | None:
+            block = self._take_kept(state, "end", of)
+            if block is not None:
+                return self._enter(block[2], block[3], self._frame(f"{of}_kept", up), state)
+            return then(state, env, up)
+
+        return end
+
+    def _start(self, state: State, env: Env, up: Frame | None) -> Going | None:
         self.constants.effects.mark(state, "start of game", 0)
-        back = self._frame("round_start")
-        return self._enter(self._top(self.constants.model.setup), (), back, state)
+        return self._enter(self._top(self.constants.model.setup), (), self._frame("round_start"), state)
 
     def _top(self, rule: str) -> str:
         return self.constants.model.rules[rule].top.id
 
-    def _round_start(self, state: State, env: Env, up: Any) -> Going | None:
+    def _round_start(self, state: State, env: Env, up: Frame | None) -> Going | None:
         number = state.cells[self._round] + 1
         self.constants.effects.mark(state, "start of round", number, (self._round, number), (self._phase, -1))
         self._fall_due(state, "round")
         return self._special["next_phase"], [], None
 
-    def _next_phase(self, state: State, env: Env, up: Any) -> Going | None:
+    def _next_phase(self, state: State, env: Env, up: Frame | None) -> Going | None:
         number = self.phase_due(state)
         if number is None:
             return self._special["round_over"], [], None
@@ -299,7 +319,7 @@ class Machine:
                 return number
         return None
 
-    def _phase_begin(self, state: State, env: Env, up: Any) -> Going | None:
+    def _phase_begin(self, state: State, env: Env, up: Frame | None) -> Going | None:
         """Run due blocks, then the phase. Blocks delayed until the start of a round run in its first phase."""
         block = self._take_kept(state, "due", "round") or self._take_kept(state, "due", "phase")
         if block is not None:
@@ -313,57 +333,33 @@ class Machine:
         due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in blocks)
         self.constants.effects.put(state, self._kept, due, None)
 
-    def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, self._frame("phase_kept"))
-
-    def _phase_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        block = self._take_kept(state, "end", "phase")
-        if block is not None:
-            return self._enter(block[2], block[3], self._frame("phase_kept"), state)
-        return self._settled(state, self._frame("phase_done"))
-
-    def _phase_done(self, state: State, env: Env, up: Any) -> Going | None:
+    def _phase_done(self, state: State, env: Env, up: Frame | None) -> Going | None:
         number = state.cells[self._phase]
         self._reset(state, "phase")
         self.constants.effects.mark(state, f"end of {self.constants.model.phases[number]}", number)
         return self._special["next_phase"], [], None
 
-    def _round_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, self._frame("round_kept"))
-
-    def _round_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        block = self._take_kept(state, "end", "round")
-        if block is not None:
-            return self._enter(block[2], block[3], self._frame("round_kept"), state)
+    def _round_done(self, state: State, env: Env, up: Frame | None) -> Going | None:
         self._reset(state, "round")
         self.constants.effects.mark(state, "end of round", state.cells[self._round])
         return self._special["round_start"], [], None
 
-    def _turn_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, self._frame("turn_kept", up))
-
-    def _turn_kept(self, state: State, env: Env, up: Any) -> Going | None:
-        block = self._take_kept(state, "end", "turn")
-        if block is not None:
-            return self._enter(block[2], block[3], self._frame("turn_kept", up), state)
-        return self._settled(state, self._frame("turn_done", up))
-
-    def _turn_done(self, state: State, env: Env, up: Any) -> Going | None:
+    def _turn_done(self, state: State, env: Env, up: Frame | None) -> Going | None:
         self._reset(state, "turn")
         self.constants.effects.mark(state, "end of turn", state.cells[self._turn], (self._turn, -1))
         return self._leave(up, None)
 
-    def _nothing(self, state: State, env: Env, up: Any) -> Going | None:
+    def _nothing(self, state: State, env: Env, up: Frame | None) -> Going | None:
         state.frame = None
         return None
 
-    def _take_kept(self, state: State, edge: str, of: str) -> tuple[Any, ...] | None:
+    def _take_kept(self, state: State, edge: str, of: str) -> tuple[Value, ...] | None:
         """Remove and return the first block that waits for this moment."""
-        blocks = state.cells[self._kept]
+        blocks: tuple[tuple[Value, ...], ...] = state.cells[self._kept]
         for position, block in enumerate(blocks):
-            if block[0] == edge and block[1] == of:
+            if block[:2] == (edge, of):
                 self.constants.effects.put(state, self._kept, blocks[:position] + blocks[position + 1 :], None)
-                return tuple(block)
+                return block
         return None
 
     def _reset(self, state: State, lasts: str) -> None:
@@ -372,14 +368,14 @@ class Machine:
 
     # --- settling
 
-    def _settled(self, state: State, back: Any) -> Going | None:
+    def _settled(self, state: State, back: Frame) -> Going:
         """Settle, then continue with the frame."""
         if not state.cells[self.pending] or state.cells[self._settling]:
             return back[0], list(back[1]), back[2]
         state.cells[self._settling] = 1
         return self._special["settle"], [], back
 
-    def _settle(self, state: State, env: Env, up: Any) -> Going | None:
+    def _settle(self, state: State, env: Env, up: Frame | None) -> Going | None:
         """Run one match of the first watch that has one; if none is left, return to the frame below.
 
         Later watches without a match sleep until they are woken again.
@@ -430,7 +426,7 @@ class Machine:
 
     # --- procedures
 
-    def _enter(self, procedure: str, values: Sequence[Value], up: Any, state: State) -> Going | None:
+    def _enter(self, procedure: str, values: Sequence[Value], up: Frame | None, state: State) -> Going | None:
         """Enter a procedure. One that cannot suspend runs at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
@@ -440,7 +436,8 @@ class Machine:
             raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")
         return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
 
-    def _leave(self, up: Any, value: Value) -> Going | None:
+    def _leave(self, up: Frame | None, value: Value) -> Going:
+        assert up is not None
         index, locals_, further, into = up
         env = list(locals_)
         if into >= 0:
@@ -455,16 +452,14 @@ class Machine:
 
     # --- stretches
 
-    def _stretch(self, index: int, stretch: lower.Stretch, asks: dict[int, AskSite]) -> Ready:
+    def _stretch(self, index: int, stretch: lower.Stretch) -> tuple[tuple[Run, ...], End]:
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
         cost = effort(stretch.steps)
         if cost > 1:
             steps = (lambda state, env: self.meter.charge(cost, stretch.span), *steps)
-        return steps, self._end(index, stretch, asks), stretch.span
+        return steps, self._end(index, stretch)
 
-    def _end(
-        self, index: int, stretch: lower.Stretch, asks: dict[int, AskSite]
-    ) -> Callable[[State, Env, Any], Going | None]:
+    def _end(self, index: int, stretch: lower.Stretch) -> End:
         end, kept = stretch.end, _kept_of(self.program.passing[stretch.procedure])
         match end:
             case lower.Jumps(to):
@@ -472,8 +467,8 @@ class Machine:
             case lower.Forks(test, then, otherwise):
                 holds = self.steps.test(test)
                 return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
-            case lower.Asks(ask, bodies):
-                return self._ask(index, stretch, ask, bodies, asks, kept)
+            case lower.Asks(ask):
+                return self._ask(index, ask, kept)
             case lower.Calls(call, into, then):
                 return self._call(call, into, then, kept)
             case lower.Leaves(value):
@@ -492,20 +487,12 @@ class Machine:
             case _:
                 assert_never(end)
 
-    def _ask(
-        self,
-        index: int,
-        stretch: lower.Stretch,
-        ask: core.Ask,
-        bodies: tuple[int, ...],
-        asks: dict[int, AskSite],
-        kept: Callable[[Env], tuple[Value, ...]],
-    ) -> Callable[[State, Env, Any], Going | None]:
-        compile_ = self.expressions.compile
+    def _site(self, procedure: str, end: lower.Asks) -> AskSite:
+        ask, compile_ = end.ask, self.expressions.compile
         options = tuple(
             OptionSite(
                 ask,
-                stretch.procedure,
+                procedure,
                 compile_(option.guard) if option.guard is not None else None,
                 tuple(choice.variable for choice in option.choices),
                 tuple(self.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
@@ -515,12 +502,13 @@ class Machine:
             for option in ask.options
         )
         context = tuple((name, compile_(value)) for name, value in ask.context)
-        site = AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, bodies)
-        sure = any(option.guard is None and not option.variables and not option.tests for option in options)
-        asks[index] = site
-        chosen = tuple(ask.chosen)
+        return AskSite(ask, procedure, compile_(ask.seat), context, options, end.bodies)
 
-        def stop(state: State, env: Env, up: Any) -> Going | None:
+    def _ask(self, index: int, ask: core.Ask, kept: Callable[[Env], tuple[Value, ...]]) -> End:
+        site, chosen = self.asks[index], tuple(ask.chosen)
+        sure = any(option.guard is None and not option.variables and not option.tests for option in site.options)
+
+        def stop(state: State, env: Env, up: Frame | None) -> Going | None:
             for variable in chosen:
                 env[variable] = None
             if state.cells[self.pending] and not state.cells[self._settling]:
@@ -536,24 +524,24 @@ class Machine:
         return stop
 
     def _call(
-        self, call: Any, into: int, then: int, kept: Callable[[Env], tuple[Value, ...]]
-    ) -> Callable[[State, Env, Any], Going | None]:
+        self, call: core.CallRule | core.CallBase, into: int, then: int, kept: Callable[[Env], tuple[Value, ...]]
+    ) -> End:
         target = self.program.target(call)
         arguments = tuple(self.expressions.kept(argument) for argument in call.arguments)
 
-        def enter(state: State, env: Env, up: Any) -> Going | None:
+        def enter(state: State, env: Env, up: Frame | None) -> Going | None:
             values = [argument(state, env) for argument in arguments]
             return self._enter(target, values, (then, kept(env), up, into), state)
 
         return enter
 
-    def _advance(self, loop: core.Iterate, body: int, after: int) -> Callable[[State, Env, Any], Going | None]:
+    def _advance(self, loop: core.Iterate, body: int, after: int) -> End:
         items, position = loop.hidden
         variable, turn = loop.variable, loop.turn
         test = self.expressions.compile(loop.test) if loop.test is not None else None
         effects = self.constants.effects
 
-        def advance(state: State, env: Env, up: Any) -> Going | None:
+        def advance(state: State, env: Env, up: Frame | None) -> Going | None:
             while env[position] < len(env[items]):
                 env[variable] = env[items][env[position]]
                 env[position] += 1
@@ -566,11 +554,11 @@ class Machine:
 
         return advance
 
-    def _count(self, loop: core.Repeat, then: int) -> Callable[[State, Env, Any], Going | None]:
+    def _count(self, loop: core.Repeat, then: int) -> End:
         assert loop.bound is not None
         bound = self.expressions.compile(loop.bound)
 
-        def count(state: State, env: Env, up: Any) -> Going | None:
+        def count(state: State, env: Env, up: Frame | None) -> Going | None:
             env[loop.hidden] += 1
             if env[loop.hidden] > bound(state, env):
                 raise RuleFailure(f"this loop exceeded its bound of {bound(state, env)}", loop.span)
@@ -578,7 +566,7 @@ class Machine:
 
         return count
 
-    def _stop(self, state: State, env: Env, up: Any) -> Going | None:
+    def _stop(self, state: State, env: Env, up: Frame | None) -> Going | None:
         effects = self.constants.effects
         effects.put(state, self._over, True, None)
         effects.mark(state, "end of game", state.cells[self._round])
@@ -642,7 +630,7 @@ def _kept_of(passing: frozenset[int]) -> Callable[[Env], tuple[Value, ...]]:
     return lambda env: tuple([None if index in passing else value for index, value in enumerate(env)])
 
 
-def _depth(frame: Any) -> int:
+def _depth(frame: Frame | None) -> int:
     depth = 0
     while frame is not None:
         frame = frame[2]
