@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from interpreter.base.source import Span
 from interpreter.kernel.effects import Effects
@@ -41,12 +41,12 @@ __all__ = [
     "weight",
 ]
 
-Env = list[Any]
+Env = list[Value]
 Evaluate = Callable[[State, Env], Value]
-Run = Callable[[State, Env], Any]
+Run = Callable[[State, Env], Value]
+"""A step. It returns the result of its procedure, or :data:`GOES_ON`."""
 
 GOES_ON = object()
-"""Result of a step that does not return from its procedure."""
 
 MAXIMUM_PASSES = 200_000
 """Number of stretches or loop passes without a decision that counts as an endless loop."""

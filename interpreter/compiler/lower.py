@@ -8,9 +8,8 @@ desugared here, once for both forms.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
@@ -19,7 +18,7 @@ from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, ListType
-from interpreter.language.walk import descendants
+from interpreter.language.walk import descendants, rewritten
 
 __all__ = [
     "Advances",
@@ -172,7 +171,7 @@ class Program:
     def passing(self) -> dict[str, frozenset[int]]:
         """Temporary locals of each procedure that can suspend: only loops inside expressions set them, so frames omit
         them."""
-        trees: dict[str, list[Any]] = {}
+        trees: dict[str, list[object]] = {}
         for stretch in self.stretches:
             trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
         temporary = {}
@@ -190,7 +189,7 @@ class Program:
         return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
 
 
-def _set_by(node: Any) -> Iterator[int]:
+def _set_by(node: object) -> Iterator[int]:
     """Yield the locals that a step, or the end of a stretch, sets."""
     match node:
         case core.SetLocal(index) | core.Picks(index):
@@ -457,19 +456,13 @@ class Lowering:
 def renumbered(tree: core.Expression, locals_: list[int]) -> core.Expression:
     """Return an expression with its locals renumbered."""
 
-    def change(node: Any) -> Any:
-        if isinstance(node, tuple):
-            return tuple(change(item) for item in node)
-        if not is_dataclass(node) or isinstance(node, type):
-            return node
-        if isinstance(node, core.Local):
-            return replace(node, index=locals_[node.index])
-        if isinstance(node, core.Loop):
-            node = replace(node, variable=locals_[node.variable])
-        if not isinstance(node, core.Core):
-            return node
-        changes = {f.name: change(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "type")}
-        return replace(node, **changes)
+    def change(node: object) -> object:
+        match node:
+            case core.Local():
+                return replace(node, index=locals_[node.index])
+            case core.Loop():
+                return replace(node, variable=locals_[node.variable])
+            case _:
+                return node
 
-    changed: core.Expression = change(tree)
-    return changed
+    return rewritten(tree, change)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Layout
@@ -82,7 +81,7 @@ def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
     own: set[str] = set()
     others: set[str] = set()
     seen: set[tuple[str, frozenset[int]]] = set()
-    open_: list[tuple[Any, frozenset[int]]] = [(trees, frozenset((rule.binders[0][0],)))]
+    open_: list[tuple[object, frozenset[int]]] = [(trees, frozenset((rule.binders[0][0],)))]
     while open_:
         tree, subjects = open_.pop()
         bound = {node.variable for node in descendants(tree) if isinstance(node, core.Loop)}
@@ -104,11 +103,11 @@ def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
     return frozenset(own - others)
 
 
-def _is_subject(node: Any, subjects: frozenset[int]) -> bool:
+def _is_subject(node: object, subjects: frozenset[int]) -> bool:
     return isinstance(node, core.Local) and node.index in subjects
 
 
-def _read_by(node: Any) -> Iterator[core.Expression]:
+def _read_by(node: object) -> Iterator[core.Expression]:
     match node:
         case core.Read(cell):
             yield cell

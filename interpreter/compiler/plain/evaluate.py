@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from operator import eq, ge, gt, le, lt, ne
-from typing import Any, assert_never
+from operator import add, eq, ge, gt, itemgetter, le, lt, ne, sub
+from typing import assert_never
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
@@ -41,6 +41,8 @@ __all__ = ["LONG", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
 LONG = CollectionType | RecordType | RoomType
+ADDITIONS = {"+": add, "-": sub}
+BAG_ADDITIONS = {"+": bags.add, "-": bags.subtract}
 COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -138,14 +140,8 @@ class Evaluator:
                 counted, member = self.compile(amount), self.compile(kind)
                 return lambda state, env: _single(counted(state, env), member(state, env), size)
             case core.RangeFrom():
-                numbers, meter, span = self.items(node), self.meter, node.span
-
-                def listed(state: State, env: Env) -> Value:
-                    items = tuple(numbers(state, env))
-                    meter.charge(len(items) >> 3, span)
-                    return items
-
-                return listed
+                numbers = self.items(node)
+                return self.charged(lambda state, env: tuple(numbers(state, env)), node.span, lambda v: len(v) >> 3)
             case core.Arithmetic():
                 return self._arithmetic(node)
             case core.Comparison():
@@ -188,26 +184,39 @@ class Evaluator:
 
     def _tuple(self, node: core.Expression, nodes: tuple[core.Expression, ...]) -> Evaluate:
         parts = tuple(self.kept(child) for child in nodes)
-        made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
-        return self._weighed(node, made) if any(isinstance(child.type, CompositeType) for child in nodes) else made
+        is_nested = any(isinstance(child.type, CompositeType) for child in nodes)
+        return self.weighed(lambda state, env: tuple([part(state, env) for part in parts]), node.span, is_nested)
 
     def kept(self, node: core.Expression) -> Evaluate:
         """Compile a value that is stored in a list, a record or a local of a procedure; it must be bounded."""
+        return self.stored(node, is_local=isinstance(node, core.Local) and isinstance(node.type, IntType | BagType))
+
+    def stored(self, node: core.Expression, *, is_local: bool = False) -> Evaluate:
+        """Compile a value that is stored; it must be bounded if it is new or a local."""
         evaluate = self.compile(node)
-        if not grows(node) and not (isinstance(node, core.Local) and isinstance(node.type, IntType | BagType)):
+        if not grows(node) and not is_local:
             return evaluate
         return lambda state, env: bounded(evaluate(state, env), node.span)
 
-    def _weighed(self, node: core.Expression, made: Evaluate) -> Evaluate:
-        """Wrap the making of a list, bag or record: its total size is bounded, and costs steps."""
-        meter, span = self.meter, node.span
+    def charged(self, evaluate: Evaluate, span: Span, cost: Callable[[Value], int]) -> Evaluate:
+        """Wrap an evaluator: its value costs steps."""
+        meter = self.meter
 
-        def weighed(state: State, env: Env) -> Value:
-            value = made(state, env)
-            meter.charge(weight(value, span), span)
+        def charged(state: State, env: Env) -> Value:
+            value = evaluate(state, env)
+            meter.charge(cost(value), span)
             return value
 
-        return weighed
+        return charged
+
+    def weighed(self, made: Evaluate, span: Span, is_nested: bool) -> Evaluate:
+        """Wrap the making of a list or record: the total size of one with composite items is bounded, and costs
+        steps."""
+        return self.charged(made, span, lambda value: weight(value, span)) if is_nested else made
+
+    def looked_through(self, items: core.Expression, cost: int, span: Span | None = None) -> Evaluate:
+        """Return an evaluator of items that are examined; each costs steps."""
+        return self.charged(self.items(items), span or items.span, lambda values: 1 + len(values) * cost)
 
     def _member(self, node: core.MemberOf, item_of: Evaluate, items_of: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
@@ -291,18 +300,12 @@ class Evaluator:
 
     def _arithmetic(self, node: core.Arithmetic) -> Evaluate:
         left, right = self.compile(node.left), self.compile(node.right)
-        bag = isinstance(node.type, BagType)
         match node.operator:
-            case "+" if bag:
-                return lambda state, env: bags.add(left(state, env), right(state, env))
-            case "-" if bag:
-                return lambda state, env: bags.subtract(left(state, env), right(state, env))
             case "+" if isinstance(node.type, CollectionType):
                 return self._joined(node, left, right)
-            case "+":
-                return lambda state, env: left(state, env) + right(state, env)
-            case "-":
-                return lambda state, env: left(state, env) - right(state, env)
+            case "+" | "-":
+                summed = (BAG_ADDITIONS if isinstance(node.type, BagType) else ADDITIONS)[node.operator]
+                return lambda state, env: summed(left(state, env), right(state, env))
             case "*":
                 return self._product(node, left, right)
             case "div" | "mod":
@@ -328,7 +331,7 @@ class Evaluator:
             return joined
 
         meter = self.meter
-        return self._weighed(node, joined) if isinstance(item_type(node.type), CompositeType) else joined
+        return self.weighed(joined, node.span, isinstance(item_type(node.type), CompositeType))
 
     def _division(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"
@@ -343,17 +346,11 @@ class Evaluator:
 
     def _long(self, node: core.Expression) -> Evaluate:
         """Compile the operand of a comparison. Long values cost steps."""
-        evaluate, meter, span = self.compile(node), self.meter, node.span
+        evaluate, span = self.compile(node), node.span
         if not isinstance(node.type, LONG):
             return evaluate
         measure = measure_of(node.type)
-
-        def long(state: State, env: Env) -> Value:
-            value = evaluate(state, env)
-            meter.charge(measure(value, span), span)
-            return value
-
-        return long
+        return self.charged(evaluate, span, lambda value: measure(value, span))
 
     def _comparison(self, node: core.Comparison) -> Evaluate:
         left, right = self._long(node.left), self.compile(node.right)
@@ -396,7 +393,9 @@ class Loops:
 
     def compile(self, node: core.Select | core.Fold | core.Search | core.Order) -> Evaluate:
         compile_ = self.expressions.compile
-        items = self._charged(node)
+        value = node.value if isinstance(node, core.Select) else None
+        cost = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
+        items = self.expressions.looked_through(node.items, cost, node.span)
         test = compile_(node.test) if node.test is not None else None
         variable = node.variable
 
@@ -424,27 +423,17 @@ class Loops:
             case _:
                 assert_never(node)
 
-    def _charged(self, node: core.Loop) -> Evaluate:
-        """Evaluate the source of a loop; each item costs steps by its size."""
-        items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
-        value = node.value if isinstance(node, core.Select) else None
-        cost = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
-
-        def charged(state: State, env: Env) -> Value:
-            values = items(state, env)
-            meter.charge(1 + len(values) * cost, span)
-            return values
-
-        return charged
-
     def _selected(self, node: core.Select, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
         if node.value is None:
             return lambda state, env: tuple(passing(state, env))
         value, span = self.expressions.compile(node.value), node.value.span
         if grows(node.value) and isinstance(node.value.type, IntType):
             return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
-        made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731
-        return self.expressions._weighed(node, made) if isinstance(node.value.type, CompositeType) else made
+        return self.expressions.weighed(
+            lambda state, env: tuple([value(state, env) for _ in passing(state, env)]),
+            node.span,
+            isinstance(node.value.type, CompositeType),
+        )
 
     def _all(self, items: Evaluate, test: Evaluate | None, variable: int) -> Evaluate:
         def every(state: State, env: Env) -> Value:
@@ -472,11 +461,11 @@ class Loops:
         keys = tuple(self.expressions.compile(key) for key in node.keys)
         variable = node.variable
 
-        def keyed(state: State, env: Env) -> list[tuple[Any, Value]]:
+        def keyed(state: State, env: Env) -> list[tuple[Value, Value]]:
             return [(tuple([key(state, env) for key in keys]) if keys else item, item) for item in passing(state, env)]
 
         if node.operation == "sorted":
-            return lambda state, env: tuple(item for _, item in sorted(keyed(state, env), key=_by_key))
+            return lambda state, env: tuple(item for _, item in sorted(keyed(state, env), key=itemgetter(0)))
         largest = node.operation == "max"
 
         def best(state: State, env: Env) -> Value:
@@ -491,7 +480,3 @@ class Loops:
             return chosen[1]
 
         return self._found(node, best)
-
-
-def _by_key(entry: tuple[Any, Value]) -> Any:
-    return entry[0]

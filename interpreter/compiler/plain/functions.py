@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from interpreter.compiler.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
 from interpreter.compiler.lower import Program
@@ -61,7 +60,7 @@ class Functions:
         meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)
         long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
 
-        def call(state: State, values: Any) -> Value:
+        def call(state: State, values: tuple[Value, ...]) -> Value:
             for place, measure in long:
                 meter.charge(measure(values[place], span), span)
             key = (name, *values)
@@ -94,6 +93,5 @@ class Functions:
 
             return permits
         if isinstance(layer.body, tuple):
-            run = self.steps.block(layer.steps)
-            return lambda state, env: run(state, env)
+            return self.steps.block(layer.steps)
         return self.expressions.compile(layer.body)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from interpreter.base.source import Span
 from interpreter.compiler import lower
@@ -84,9 +84,9 @@ class AskSite:
     bodies: tuple[int, ...]
 
 
-Going = tuple[int, Env, Frame | None]
+Going: TypeAlias = "tuple[int, Env, Frame | None]"
 """The next stretch, its locals and the frame of its caller."""
-End = Callable[[State, Env, Frame | None], Going | None]
+End: TypeAlias = "Callable[[State, Env, Frame | None], Going | None]"
 """The end of a stretch. It returns None if the game waits or is over."""
 
 
@@ -401,7 +401,7 @@ class Machine:
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         rule = watch.rule
         cost = effort(rule.test)
-        binders = [(index, self.looked_through(items, cost)) for index, items in watch.binders]
+        binders = [(index, self.expressions.looked_through(items, cost)) for index, items in watch.binders]
         bound = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
         known = tuple(seat for _, seat in bound)
         meter = self.meter
@@ -495,7 +495,7 @@ class Machine:
                 procedure,
                 compile_(option.guard) if option.guard is not None else None,
                 tuple(choice.variable for choice in option.choices),
-                tuple(self.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
+                tuple(self.expressions.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
                 tuple(compile_(test) for test in option.tests),
                 option,
             )
@@ -574,17 +574,6 @@ class Machine:
         return None
 
     # --- options
-
-    def looked_through(self, items: core.Expression, cost: int) -> Evaluate:
-        """Return an evaluator of the candidates of a decision or standing rule; each costs steps."""
-        candidates, meter, span = self.expressions.items(items), self.meter, items.span
-
-        def charged(state: State, env: Env) -> Value:
-            values = candidates(state, env)
-            meter.charge(1 + len(values) * cost, span)
-            return values
-
-        return charged
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
         """Yield all legal choices: the number of the alternative and its values."""

@@ -5,7 +5,6 @@ a return.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
@@ -15,9 +14,7 @@ from interpreter.compiler.constants import (
     Evaluate,
     RuleFailure,
     Run,
-    bounded,
     effort,
-    grows,
 )
 from interpreter.compiler.plain.evaluate import Evaluator
 from interpreter.kernel.chance import ChanceError, ChanceSource, Seeded
@@ -42,18 +39,11 @@ class Performer:
         self.chance: ChanceSource = Seeded(0)
         """Source of random outcomes of the game that is played now."""
 
-    def kept(self, value: core.Expression) -> Evaluate:
-        """Compile a value that is stored; it must be bounded."""
-        evaluate = self.expressions.compile(value)
-        if not grows(value):
-            return evaluate
-        return lambda state, env: bounded(evaluate(state, env), value.span)
-
     def block(self, steps: Sequence[core.Step]) -> Run:
         """Return a closure of consecutive steps. It returns the result of a return, else GOES_ON."""
         closures = tuple(self.compile(step) for step in steps)
 
-        def run(state: State, env: Env) -> Any:
+        def run(state: State, env: Env) -> Value:
             for step in closures:
                 result = step(state, env)
                 if result is not GOES_ON:
@@ -78,9 +68,9 @@ class Performer:
         compile_ = self.expressions.compile
         match step:
             case core.SetLocal(index, value):
-                evaluate = self.kept(value)
+                evaluate = self.expressions.stored(value)
 
-                def set_local(state: State, env: Env) -> Any:
+                def set_local(state: State, env: Env) -> Value:
                     env[index] = evaluate(state, env)
                     return GOES_ON
 
@@ -88,14 +78,13 @@ class Performer:
             case core.Performs(value):
                 performed = compile_(value)
 
-                def perform(state: State, env: Env) -> Any:
+                def perform(state: State, env: Env) -> Value:
                     performed(state, env)
                     return GOES_ON
 
                 return perform
             case core.Returns(value):
-                returned = compile_(value) if value is not None else (lambda state, env: None)
-                return returned
+                return compile_(value) if value is not None else (lambda state, env: None)
             case core.Branch(test, then, otherwise):
                 holds, yes, no = self.test(test), self.block(then), self.block(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
@@ -106,151 +95,115 @@ class Performer:
             case core.Ask() | core.Settles() | core.Ends():
                 raise AssertionError("only the lowered form suspends")
             case _:
-                return self._guarded(step.span, self._effect(step))
+                return self._effect(step)
 
-    def _guarded(self, span: Span, run: Callable[[State, Env], None]) -> Run:
-        """Wrap an effect: a refusal becomes a failure at the effect's position."""
+    def _effect(self, step: core.Step) -> Run:
+        compile_, effects, span = self.expressions.compile, self.effects, step.span
+        names = self.constants.chance_names
+        match step:
+            case core.SetCell(cell, value):
+                return self._guarded(span, effects.put, compile_(cell), self.expressions.stored(value))
+            case core.MoveCards(cards, target, where):
+                moved = compile_(cards)
+                if isinstance(cards.type, CardType):
+                    return self._moves_cards(span, lambda state, env: (moved(state, env),), target, where)
+                return self._moves_cards(span, lambda state, env: tuple(moved(state, env)), target, where)
+            case core.MoveAll(source, target, where):
+                held = compile_(source)
+                if isinstance(source.type, TokenHolderType):
 
+                    def move(state: State, of: int, to: int, span: Span) -> None:
+                        effects.move_tokens(state, state.cells[of], of, to, span)
+
+                    return self._guarded(span, move, held, compile_(target))
+                if isinstance(source.type, PileType):
+                    return self._moves_cards(span, lambda state, env: tuple(held(state, env)), target, where)
+                return self._moves_cards(span, lambda state, env: tuple(state.cells[held(state, env)]), target, where)
+            case core.MoveTokens(amount, source, target):
+                return self._guarded(span, effects.move_tokens, *map(compile_, (amount, source, target)))
+            case core.MovePiece():
+                return self._move_piece(step)
+            case core.Shuffles(zone, name):
+
+                def shuffle(state: State, cell: int, span: Span) -> None:
+                    self.meter.charge(1 + len(state.cells[cell]) // 4, span)
+                    effects.shuffle(state, cell, self.chance, name, names[name], span)
+
+                return self._guarded(span, shuffle, compile_(zone))
+            case core.Picks(index, items, name):
+
+                def pick(state: State, items: Value, span: Span) -> Value:
+                    return effects.pick(state, tuple(items), self.chance, name, names[name], span)
+
+                return self._guarded(span, pick, compile_(items), into=index)
+            case core.Notes(event, arguments):
+                types, visible = [argument.type for argument in arguments], self.constants.visible_in
+
+                def note(state: State, *values: Value) -> None:
+                    *arguments, span = values
+                    seen = tuple(visible(state, v, type_) for v, type_ in zip(arguments, types, strict=True))
+                    effects.note(state, event, tuple(arguments), seen, span)
+
+                return self._guarded(span, note, *map(compile_, arguments))
+            case core.Keeps(edge, of, procedure, captured):
+
+                def block(state: State, env: Env) -> Value:
+                    return edge, of, procedure, tuple(env[index] for index in captured)
+
+                return self._guarded(span, effects.keep, block)
+            case core.Reveals():
+                return self._guarded(span, lambda state, span: effects.mark(state, "reveal", 0))
+            case _:
+                raise AssertionError(step)
+
+    def _guarded(self, span: Span, change: Callable[..., Value], *operands: Evaluate, into: int | None = None) -> Run:
+        """Return an effect: ``change`` gets the state, the operands and the position; its result goes to the local
+        ``into``. A refusal becomes a failure at the position."""
         meter = self.meter
 
-        def guarded(state: State, env: Env) -> Any:
+        def guarded(state: State, env: Env) -> Value:
             meter.charge(EFFECT, span)
             try:
-                run(state, env)
+                result = change(state, *[operand(state, env) for operand in operands], span)
             except (Refused, ChanceError) as refused:
                 raise RuleFailure(str(refused), span) from None
+            if into is not None:
+                env[into] = result
             return GOES_ON
 
         return guarded
 
-    def _effect(self, step: core.Step) -> Callable[[State, Env], None]:
-        compile_ = self.expressions.compile
-        effects, span = self.effects, step.span
-        names = self.constants.chance_names
-        match step:
-            case core.SetCell(cell, value):
-                address, evaluate = compile_(cell), self.kept(value)
-                return lambda state, env: effects.put(state, address(state, env), evaluate(state, env), span)
-            case core.MoveCards():
-                return self._move_cards(step)
-            case core.MoveAll():
-                return self._move_all(step)
-            case core.MoveTokens(amount, source, target):
-                number, away, to = compile_(amount), compile_(source), compile_(target)
-                return lambda state, env: effects.move_tokens(
-                    state, number(state, env), away(state, env), to(state, env), span
-                )
-            case core.MovePiece():
-                return self._move_piece(step)
-            case core.Shuffles(zone, name):
-                shuffled = compile_(zone)
+    def _moves_cards(self, span: Span, cards: Evaluate, target: core.Expression, where: str) -> Run:
+        """Move cards to a zone or pile. Each is searched for among all cards, and the log stores the zone that it
+        leaves."""
+        effects, meter = self.effects, self.meter
+        cost = EFFECT + len(self.constants.model.cards) // 8
+        to = effects.move_to_pile if isinstance(target.type, PileType) else effects.move_cards
 
-                def shuffle(state: State, env: Env) -> None:
-                    cell = shuffled(state, env)
-                    self.meter.charge(1 + len(state.cells[cell]) // 4, span)
-                    effects.shuffle(state, cell, self.chance, name, names[name], span)
+        def move(state: State, cards: tuple[int, ...], place: Value, span: Span) -> None:
+            meter.charge(len(cards) * cost, span)
+            to(state, cards, place, where, span)
 
-                return shuffle
-            case core.Picks(index, items, name):
-                picked = compile_(items)
+        return self._guarded(span, move, cards, self.expressions.compile(target))
 
-                def pick(state: State, env: Env) -> None:
-                    env[index] = effects.pick(
-                        state,
-                        tuple(picked(state, env)),
-                        self.chance,
-                        name,
-                        names[name],
-                        span,
-                    )
-
-                return pick
-            case core.Notes(event, arguments):
-                return self._note(event, arguments, span)
-            case core.Keeps(edge, of, procedure, captured):
-                return lambda state, env: effects.keep(
-                    state, (edge, of, procedure, tuple(env[index] for index in captured)), span
-                )
-            case core.Reveals():
-                return lambda state, env: effects.mark(state, "reveal", 0)
-            case _:
-                raise AssertionError(step)
-
-    def _move_cards(self, step: core.MoveCards) -> Callable[[State, Env], None]:
-        compile_ = self.expressions.compile
-        cards, target = compile_(step.cards), compile_(step.target)
-        single = isinstance(step.cards.type, CardType)
-        effects, span, where = self.effects, step.span, step.where
-        if isinstance(step.target.type, PileType):
-            return lambda state, env: effects.move_to_pile(
-                state, self._carried(_cards(cards(state, env), single), span), target(state, env), where, span
-            )
-        return lambda state, env: effects.move_cards(
-            state, self._carried(_cards(cards(state, env), single), span), target(state, env), where, span
-        )
-
-    def _carried(self, cards: tuple[int, ...], span: Span) -> tuple[int, ...]:
-        """Charge for moved cards: each is searched for among all cards, and the log stores the zone that it leaves."""
-        self.meter.charge(len(cards) * (EFFECT + self._all_cards // 8), span)
-        return cards
-
-    @property
-    def _all_cards(self) -> int:
-        return len(self.constants.model.cards)
-
-    def _move_all(self, step: core.MoveAll) -> Callable[[State, Env], None]:
-        compile_ = self.expressions.compile
-        source, target = compile_(step.source), compile_(step.target)
-        effects, span, where = self.effects, step.span, step.where
-        if isinstance(step.source.type, TokenHolderType):
-            return lambda state, env: effects.move_tokens(
-                state, state.cells[(held := source(state, env))], held, target(state, env), span
-            )
-        is_pile = isinstance(step.source.type, PileType)
-        if isinstance(step.target.type, PileType):
-            return lambda state, env: effects.move_to_pile(
-                state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
-            )
-        return lambda state, env: effects.move_cards(
-            state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
-        )
-
-    def _move_piece(self, step: core.MovePiece) -> Callable[[State, Env], None]:
-        compile_ = self.expressions.compile
-        number, source, target = compile_(step.number), compile_(step.source), compile_(step.target)
-        effects, span, layout = self.effects, step.span, self.constants.layout
-        pieces = len(self.constants.pieces)
+    def _move_piece(self, step: core.MovePiece) -> Run:
+        number, source, target = map(self.expressions.compile, (step.number, step.source, step.target))
+        effects, owner_of, pieces = self.effects, self.constants.layout.owner_of, len(self.constants.pieces)
         if isinstance(step.target.type, PlaceType):
 
-            def place(state: State, env: Env) -> None:
-                if number(state, env) != 1:
+            def place(state: State, number: int, stock: int, place: int, span: Span) -> None:
+                if number != 1:
                     raise Refused("a place takes one piece")
-                stock = source(state, env)
-                effects.place_piece(state, stock, target(state, env), layout.owner_of(stock)[1], pieces, span)
+                effects.place_piece(state, stock, place, owner_of(stock)[1], pieces, span)
 
-            return place
+            return self._guarded(step.span, place, number, source, target)
         if isinstance(step.source.type, PlaceType):
 
-            def take(state: State, env: Env) -> None:
-                stock = target(state, env)
-                effects.take_piece(state, source(state, env), stock, layout.owner_of(stock)[1], pieces, span)
+            def take(state: State, stock: int, place: int, span: Span) -> None:
+                effects.take_piece(state, place, stock, owner_of(stock)[1], pieces, span)
 
-            return take
-        return lambda state, env: effects.move_tokens(
-            state, number(state, env), source(state, env), target(state, env), span
-        )
-
-    def _note(self, event: str, arguments: tuple[core.Expression, ...], span: Span) -> Callable[[State, Env], None]:
-        values = tuple(self.expressions.compile(argument) for argument in arguments)
-        types = tuple(argument.type for argument in arguments)
-        effects, visible = self.effects, self.constants.visible_in
-
-        def note(state: State, env: Env) -> None:
-            arguments = tuple([value(state, env) for value in values])
-            seen = tuple(visible(state, v, type_) for v, type_ in zip(arguments, types, strict=True))
-            effects.note(state, event, arguments, seen, span)
-
-        return note
+            return self._guarded(step.span, take, target, source)
+        return self._guarded(step.span, effects.move_tokens, number, source, target)
 
     def _iterate(self, step: core.Iterate) -> Run:
         items = self.expressions.items(step.items)
@@ -258,7 +211,7 @@ class Performer:
         body, variable = self.block(step.body), step.variable
         meter, span, cost = self.meter, step.span, effort(step.test, step.body)
 
-        def iterate(state: State, env: Env) -> Any:
+        def iterate(state: State, env: Env) -> Value:
             for item in items(state, env):
                 meter.charge(cost, span)
                 env[variable] = item
@@ -276,7 +229,7 @@ class Performer:
 
         meter, cost = self.meter, effort(step.test, step.bound, step.body)
 
-        def repeat(state: State, env: Env) -> Any:
+        def repeat(state: State, env: Env) -> Value:
             limit = bound(state, env) if bound is not None else MAXIMUM_PASSES
             passes = 0
             while test(state, env):
@@ -292,11 +245,3 @@ class Performer:
             return GOES_ON
 
         return repeat
-
-
-def _cards(value: Value, single: bool) -> tuple[int, ...]:
-    return (value,) if single else tuple(value)
-
-
-def _held(state: State, source: Value, is_pile: bool) -> tuple[int, ...]:
-    return tuple(source) if is_pile else tuple(state.cells[source])
