@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from operator import add, eq, ge, gt, itemgetter, le, lt, ne, sub
+from functools import partial
+from operator import add, eq, ge, getitem, gt, itemgetter, le, lt, ne, neg, not_, sub
 from typing import assert_never
 
 from interpreter.base.source import Span
@@ -25,6 +26,7 @@ from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
+from interpreter.language.model import Table
 from interpreter.language.types import (
     BagType,
     CardType,
@@ -95,37 +97,33 @@ class Evaluator:
         """Return the closure of an expression."""
         match node:
             case core.Const(value):
-                return lambda state, env: value
+                return _constantly(value)
             case core.Local(place, _):
                 return lambda state, env: env[place]
             case core.PlayerCount():
-                counting = self.constants.counting
-                return lambda state, env: counting
+                return _constantly(self.constants.counting)
             case core.AllSeats():
-                seats = self.constants.seats
-                return lambda state, env: seats
+                return _constantly(self.constants.seats)
             case core.RoleSeat(role):
-                only = self.constants.role_seats[role]
-                return lambda state, env: only
+                return _constantly(self.constants.role_seats[role])
             case core.SettingValue(name):
-                setting = self.constants.settings[name]
-                return lambda state, env: setting
-            case core.Cell(group, owner):
-                return self._cell(group, owner)
+                return _constantly(self.constants.settings[name])
+            case core.Cell(group, owner) if owner is not None:
+                return self._applied(partial(add, self.base[group]), owner)
+            case core.Cell(group):
+                return _constantly(self.base[group])
             case core.Read(cell):
                 return self._read(cell)
             case core.Static(attribute, of):
-                return self._static(attribute, of)
+                return self._applied(self.constants.statics[attribute].__getitem__, of)
             case core.FieldOf(of, number):
-                record = self.compile(of)
-                return lambda state, env: record(state, env)[number]
+                return self._applied(itemgetter(number), of)
             case core.Element(of, index):
-                return self._element(node, of, index)
+                return self._applied(partial(_element, node.span), of, index)
             case core.BagItem(of, kind):
-                bag, member = self.compile(of), self.compile(kind)
-                return lambda state, env: bag(state, env)[member(state, env)]
-            case core.TableCell():
-                return self._table(node)
+                return self._applied(getitem, of, kind)
+            case core.TableCell(name, keys):
+                return self._applied(partial(_looked_up, self.constants.model.tables[name], node.span), *keys)
             case core.CallRule() | core.CallBase():
                 return self._call(node)
             case core.Builtin():
@@ -137,28 +135,23 @@ class Evaluator:
             case core.MakeList(items):
                 return self._tuple(node, items)
             case core.AmountOf(amount, kind, size):
-                counted, member = self.compile(amount), self.compile(kind)
-                return lambda state, env: _single(counted(state, env), member(state, env), size)
+                return self._applied(partial(_single, size), amount, kind)
             case core.RangeFrom():
                 numbers = self.items(node)
                 return self.charged(lambda state, env: tuple(numbers(state, env)), node.span, lambda v: len(v) >> 3)
             case core.Arithmetic():
                 return self._arithmetic(node)
-            case core.Comparison():
-                return self._comparison(node)
+            case core.Comparison(operator, left, right):
+                return _of_two(COMPARISONS[operator], self._long(left), self.compile(right))
             case core.Logic(operator, left, right):
                 first, second = self.compile(left), self.compile(right)
                 if operator == "and":
                     return lambda state, env: first(state, env) and second(state, env)
                 return lambda state, env: first(state, env) or second(state, env)
             case core.Negation(value):
-                inner = self.compile(value)
-                return lambda state, env: not inner(state, env)
+                return self._applied(not_, value)
             case core.Negate(value):
-                inner = self.compile(value)
-                if isinstance(value.type, BagType):
-                    return lambda state, env: tuple(-n for n in inner(state, env))
-                return lambda state, env: -inner(state, env)
+                return self._applied(_negative if isinstance(value.type, BagType) else neg, value)
             case core.Condition(then, test, otherwise):
                 yes, holds, no = self.compile(then), self.compile(test), self.compile(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
@@ -174,6 +167,16 @@ class Evaluator:
                 return self._noted(self.compile(value), name, names)
             case _:
                 assert_never(node)
+
+    def _applied(self, function: Callable[..., Value], *operands: core.Expression) -> Evaluate:
+        """Compile a function of the values of its operands."""
+        match [self.compile(operand) for operand in operands]:
+            case [only]:
+                return lambda state, env: function(only(state, env))
+            case [first, second]:
+                return _of_two(function, first, second)
+            case values:
+                return lambda state, env: function(*[value(state, env) for value in values])
 
     def _noted(self, value: Evaluate, name: str, names: set[str]) -> Evaluate:
         def noted(state: State, env: Env) -> Value:
@@ -232,13 +235,6 @@ class Evaluator:
 
         return member
 
-    def _cell(self, group: str, owner: core.Expression | None) -> Evaluate:
-        first = self.base[group]
-        if owner is None:
-            return lambda state, env: first
-        of = self.compile(owner)
-        return lambda state, env: first + of(state, env)
-
     def _read(self, cell: core.Expression) -> Evaluate:
         if isinstance(cell, core.Cell):
             first = self.base[cell.group]
@@ -248,37 +244,6 @@ class Evaluator:
             return lambda state, env: state.cells[first + of(state, env)]
         place = self.compile(cell)
         return lambda state, env: state.cells[place(state, env)]
-
-    def _static(self, attribute: str, of: core.Expression) -> Evaluate:
-        values = self.constants.statics[attribute]
-        owner = self.compile(of)
-        return lambda state, env: values[owner(state, env)]
-
-    def _element(self, node: core.Element, of: core.Expression, index: core.Expression) -> Evaluate:
-        whole, position = self.compile(of), self.compile(index)
-
-        def element(state: State, env: Env) -> Value:
-            items, at = whole(state, env), position(state, env)
-            if not 0 <= at < len(items):
-                raise RuleFailure(f"there is no item {at} in a list of {len(items)}", node.span)
-            return items[at]
-
-        return element
-
-    def _table(self, node: core.TableCell) -> Evaluate:
-        table = self.constants.model.tables[node.table]
-        cells = table.cells
-        keys = tuple(self.compile(key) for key in node.keys)
-
-        def look(state: State, env: Env) -> Value:
-            key = tuple([part(state, env) for part in keys])
-            try:
-                return cells[key]
-            except KeyError:
-                shown = ", ".join(str(part) for part in key)
-                raise RuleFailure(f"`{node.table}` has no cell [{shown}]", node.span) from None
-
-        return look
 
     def _call(self, node: core.CallRule | core.CallBase) -> Evaluate:
         target = self.program.target(node)
@@ -304,23 +269,14 @@ class Evaluator:
             case "+" if isinstance(node.type, CollectionType):
                 return self._joined(node, left, right)
             case "+" | "-":
-                summed = (BAG_ADDITIONS if isinstance(node.type, BagType) else ADDITIONS)[node.operator]
-                return lambda state, env: summed(left(state, env), right(state, env))
+                operators = BAG_ADDITIONS if isinstance(node.type, BagType) else ADDITIONS
+                return _of_two(operators[node.operator], left, right)
             case "*":
-                return self._product(node, left, right)
+                return _of_two(partial(_product, node.span), left, right)
             case "div" | "mod":
                 return self._division(node, left, right)
             case _:
                 assert_never(node.operator)
-
-    def _product(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
-        def product(state: State, env: Env) -> Value:
-            result = left(state, env) * right(state, env)
-            if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
-                raise RuleFailure("a number of more than 18 digits", node.span)
-            return result
-
-        return product
 
     def _joined(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def joined(state: State, env: Env) -> Value:
@@ -352,11 +308,6 @@ class Evaluator:
         measure = measure_of(node.type)
         return self.charged(evaluate, span, lambda value: measure(value, span))
 
-    def _comparison(self, node: core.Comparison) -> Evaluate:
-        left, right = self._long(node.left), self.compile(node.right)
-        compare = COMPARISONS[node.operator]
-        return lambda state, env: compare(left(state, env), right(state, env))
-
     def _default(self, value: core.Expression, default: core.Expression) -> Evaluate:
         inner, fallback = self.compile(value), self.compile(default)
 
@@ -367,22 +318,53 @@ class Evaluator:
         return otherwise
 
     def _kind_test(self, node: core.KindTest) -> Evaluate:
-        value = self.compile(node.value)
         negated, kind = node.negated, node.kind
-        if isinstance(node.value.type, CardType):
-            kinds = self.constants.card_kind
-            return lambda state, env: ((card := value(state, env)) is not None and (kinds[card] == kind)) != negated
-        pieces = self.constants.pieces
-        count = len(pieces)
-        return lambda state, env: (
-            ((piece := value(state, env)) is not None and pieces[piece % count] == kind) != negated
+        kinds = self.constants.card_kind if isinstance(node.value.type, CardType) else self.constants.pieces
+        return self._applied(
+            lambda value: (value is not None and kinds[value % len(kinds)] == kind) != negated, node.value
         )
 
 
-def _single(number: int, kind: int, size: int) -> Value:
+def _constantly(value: Value) -> Evaluate:
+    return lambda state, env: value
+
+
+def _of_two(function: Callable[[Value, Value], Value], left: Evaluate, right: Evaluate) -> Evaluate:
+    return lambda state, env: function(left(state, env), right(state, env))
+
+
+# --- functions of values
+
+
+def _element(span: Span, items: Value, at: int) -> Value:
+    if not 0 <= at < len(items):
+        raise RuleFailure(f"there is no item {at} in a list of {len(items)}", span)
+    return items[at]
+
+
+def _looked_up(table: Table, span: Span, *key: Value) -> Value:
+    try:
+        return table.cells[key]
+    except KeyError:
+        shown = ", ".join(str(part) for part in key)
+        raise RuleFailure(f"`{table.name}` has no cell [{shown}]", span) from None
+
+
+def _single(size: int, number: int, kind: int) -> Value:
     bag = [0] * size
     bag[kind] = number
     return tuple(bag)
+
+
+def _negative(bag: Value) -> Value:
+    return tuple(-number for number in bag)
+
+
+def _product(span: Span, left: int, right: int) -> int:
+    result = left * right
+    if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
+        raise RuleFailure("a number of more than 18 digits", span)
+    return result
 
 
 class Loops:
