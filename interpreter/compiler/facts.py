@@ -27,6 +27,11 @@ class Facts:
     chances: dict[str, tuple[bool, Type]] = field(default_factory=dict)
     """For each named chance whether it shuffles (else it picks), and its item type."""
 
+    def join(self, other: Facts) -> None:
+        """Add the facts of another procedure."""
+        for name, theirs in vars(other).items():
+            setattr(self, name, getattr(self, name) | theirs)
+
 
 @dataclass
 class Reach:

@@ -10,6 +10,7 @@ The observation of a seat is a vector of integers. A :class:`Part` maps entries 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from interpreter.base.frozen import dataclass
@@ -179,11 +180,7 @@ class Actions:
         """Return the block of an action; raise ValueError if there is no such action."""
         if not 0 <= action < self.count:
             raise ValueError(f"there is no action {action}; the actions are 0 to {self.count - 1}")
-        low, high = 0, len(self.blocks)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.blocks[middle].first <= action else (low, middle)
-        return self.blocks[low]
+        return self.blocks[bisect_right(self.blocks, action, key=lambda block: block.first) - 1]
 
     def numbered(self, index: int, codes: Iterable[Code]) -> dict[int, Code]:
         """Return the actions of these options of a stretch's decision, in their order.
@@ -263,7 +260,7 @@ def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
         for place, item in enumerate(value or ()):
             if item is not None and 0 <= item - low < size and not places[item - low]:
                 places[item - low] = place + 1
-        return [NONE if value is None else len(value), *places] if domain else [NONE if value is None else len(value)]
+        return [NONE if value is None else len(value), *places]
     if value is None:
         return [NONE] * width_of(shapes, type_)
     if isinstance(type_, BagType):
@@ -281,7 +278,7 @@ class Vector:
     def __init__(self, program: Program, constants: Constants, shapes: Shapes) -> None:
         self.shapes, self.constants = shapes, constants
         self.parts: list[Part] = []
-        self._size = len(HEAD)
+        self.size = len(HEAD)
         self.context: dict[int, list[Part]] = {}
         """For each stretch that asks, the parts of its context's values, in order."""
         known: dict[object, Part] = {}
@@ -298,10 +295,6 @@ class Vector:
                 continue
             self._add("cells", name, self.type_of(name), count)
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def type_of(self, name: str) -> Type:
         """Return the declared type of a group's cells."""
         declared = self.constants.model.groups.get(name)
@@ -311,8 +304,8 @@ class Vector:
         return type_ if isinstance(type_, CardHolderType) else self.shapes.held(type_)
 
     def _add(self, form: str, of: str, type_: Type, count: int) -> Part:
-        part = Part(form, of, type_, self._size, count, width_of(self.shapes, type_))
-        self._size += part.size
+        part = Part(form, of, type_, self.size, count, width_of(self.shapes, type_))
+        self.size += part.size
         self.parts.append(part)
         return part
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Set
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core
-from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
+from interpreter.language.model import CheckedTrigger, Model, RuleLayer
 from interpreter.language.types import CardHolderType, HolderType, PlaceType, item_type
 from interpreter.language.walk import descendants
 
@@ -32,13 +32,15 @@ def procedures_of(model: Model) -> dict[str, RuleLayer]:
 def reach_of(model: Model) -> Reach:
     """Return the facts of every procedure of a model, direct and transitive."""
     procedures = procedures_of(model)
-    own = {name: _own_facts(model, layer) for name, layer in procedures.items()}
+    own = {name: _facts_in(model, (layer.body, layer.when)) for name, layer in procedures.items()}
     for name, layer in procedures.items():
         if layer.when is not None and layer.layer > 0:
-            own[name].calls.add(f"{layer.rule}@{layer.layer - 1}")
+            own[name].calls.add(_below(layer))
     _join_triggers(model, own)
     closed = {name: _closure(name, own) for name in procedures}
-    standing_reads = {name: _standing_reads(model, rule, own) for name, rule in model.standing.items()}
+    standing_reads = {
+        name: frozenset(_all_reads(_facts_in(model, rule.trees), closed)) for name, rule in model.standing.items()
+    }
     phase_facts = _phase_facts(model, closed, standing_reads)
     return Reach(procedures, own, closed, standing_reads, phase_facts)
 
@@ -46,21 +48,25 @@ def reach_of(model: Model) -> Reach:
 def with_blocks(known: Reach, model: Model) -> Reach:
     """Return the facts of a model that differs from a known one by further blocks, which nothing else runs."""
     procedures = procedures_of(model)
-    own = {name: known.own.get(name) or _own_facts(model, layer) for name, layer in procedures.items()}
+    own = {
+        name: known.own.get(name) or _facts_in(model, (layer.body, layer.when)) for name, layer in procedures.items()
+    }
     _join_triggers(model, own)
     closed = {name: known.all.get(name) or _closure(name, own) for name in procedures}
     return Reach(procedures, own, closed, known.standing_reads, known.phase_facts)
 
 
-def _own_facts(model: Model, layer: RuleLayer) -> Facts:
+def _facts_in(model: Model, trees: Iterable[object]) -> Facts:
     facts = Facts()
-    trees: list[object] = [layer.body]
-    if layer.when is not None:
-        trees.append(layer.when)
     for tree in trees:
         for node in descendants(tree):
             _note_facts(model, node, facts)
     return facts
+
+
+def _all_reads(facts: Facts, closed: dict[str, Facts]) -> set[str]:
+    """Return what some trees and the rules that they call read."""
+    return facts.reads.union(*(closed[call].reads for call in facts.calls if call in closed))
 
 
 def _note_facts(model: Model, node: object, facts: Facts) -> None:
@@ -121,11 +127,9 @@ def _join_triggers(model: Model, own: dict[str, Facts]) -> None:
     for trigger in model.triggers.values():
         hear.setdefault(trigger.event, []).append(trigger)
     for facts in own.values():
-        for event in facts.events:
-            for trigger in hear.get(event, ()):
-                facts.calls.update(case.procedure for case in trigger.cases if case.procedure)
-                for node in descendants(trigger.test) if trigger.test is not None else ():
-                    _note_facts(model, node, facts)
+        for trigger in [trigger for event in facts.events for trigger in hear.get(event, ())]:
+            facts.calls.update(case.procedure for case in trigger.cases if case.procedure)
+            facts.join(_facts_in(model, [trigger.test]))
     for facts in own.values():
         for rule in facts.dynamic_targets:
             called = model.rules.get(rule)
@@ -142,48 +146,26 @@ def _closure(name: str, own: dict[str, Facts]) -> Facts:
         if current in seen or current not in own:
             continue
         seen.add(current)
-        facts = own[current]
-        total.calls |= facts.calls
-        total.reads |= facts.reads
-        total.writes |= facts.writes
-        total.events |= facts.events
-        total.keeps |= facts.keeps
-        total.asks |= facts.asks
-        total.suspends |= facts.suspends
-        front.extend(facts.calls)
+        total.join(own[current])
+        front.extend(own[current].calls)
     return total
-
-
-def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> frozenset[str]:
-    facts = Facts()
-    for tree in rule.trees:
-        for node in descendants(tree) if tree is not None else ():
-            _note_facts(model, node, facts)
-    reads = set(facts.reads)
-    for call in facts.calls:
-        reads |= _closure(call, own).reads
-    return frozenset(reads)
 
 
 def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
     """Return what each phase can reach through delayed blocks and standing rules."""
     phases = [phase for phase in model.phases if phase in model.rules]
     entered = {phase: {model.rules[phase].top.id} for phase in phases}
-    setup = model.rules.get(model.setup)
-    if setup is not None and phases:
-        entered[phases[0]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) == "phase"}
+    kept_at_start = closed[model.rules[model.setup].top.id].keeps if model.setup in model.rules else set[str]()
+    for keep in kept_at_start if phases else ():
+        entered[phases[0]] |= {keep} if _runs_in(keep) == "phase" else set()
     while True:
         facts = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
-        before = {phase: len(names) for phase, names in entered.items()}
-        for position, phase in enumerate(phases):
-            for keep in facts[phase].keeps:
+        before = sum(map(len, entered.values()))
+        for position, keeps in enumerate([kept_at_start, *(facts[phase].keeps for phase in phases)], -1):
+            for keep in keeps:
                 for there in _due(model, phases, position, _runs_in(keep)):
                     entered[there].add(keep)
-        if setup is not None and phases:
-            for keep in closed[setup.top.id].keeps:
-                for there in _due(model, phases, -1, _runs_in(keep)):
-                    entered[there].add(keep)
-        if before == {phase: len(names) for phase, names in entered.items()}:
+        if before == sum(map(len, entered.values())):
             return facts
 
 
@@ -214,11 +196,7 @@ def _facts_from(
         add = closed.get(name)
         if add is None:
             continue
-        facts.reads |= add.reads
-        facts.writes |= add.writes
-        facts.events |= add.events
-        facts.asks |= add.asks
-        facts.keeps |= add.keeps
+        facts.join(add)
         following = {keep for keep in add.keeps if _runs_in(keep) == "phase"}
         for standing, reads in standing_reads.items():
             if reads & facts.writes:
@@ -232,20 +210,20 @@ def _facts_from(
 
 def check_reach(model: Model, reach: Reach) -> list[Diagnostic]:
     """Check for recursive functions, endless loops, missing cases of triggers and unused interpretations."""
-    diagnostics: list[Diagnostic] = []
-    diagnostics.extend(_check_recursion(model, reach))
-    diagnostics.extend(_check_functions_pure(model, reach))
-    diagnostics.extend(_check_loops(model, reach))
-    diagnostics.extend(_check_triggers(model, reach))
-    diagnostics.extend(_check_unused(model, reach))
-    diagnostics.extend(_check_templates(model, reach))
-    diagnostics.extend(_check_starts(model, reach))
-    if not any(diagnostic.code == "E705" for diagnostic in diagnostics):
-        diagnostics.extend(_check_depth(reach))
-    return diagnostics
+    recursive = list(_check_recursion(reach))
+    return [
+        *recursive,
+        *_check_functions_pure(reach),
+        *_check_loops(model, reach),
+        *_check_triggers(model, reach),
+        *_check_unused(model, reach),
+        *_check_templates(model, reach),
+        *_check_starts(model, reach),
+        *(() if recursive else _check_depth(reach)),
+    ]
 
 
-def _check_recursion(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+def _check_recursion(reach: Reach) -> Iterable[Diagnostic]:
     for name, layer in reach.procedures.items():
         if layer.form == "does":
             continue
@@ -273,7 +251,7 @@ def _way_back(name: str, own: dict[str, Facts]) -> list[str]:
     return []
 
 
-def _check_functions_pure(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+def _check_functions_pure(reach: Reach) -> Iterable[Diagnostic]:
     for name, layer in reach.procedures.items():
         facts = reach.all[name]
         if layer.form != "does" and (facts.suspends or facts.events):
@@ -405,12 +383,7 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     lines = (phrases for name, phrases in model.says.items() if not name.startswith(("boards.", "asks.")))
     said.extend(phrase for phrases in lines for phrase in phrases.values())
     for part in (part for phrase in said for part in phrase.parts if not isinstance(part, str)):
-        facts = Facts()
-        for node in descendants(part):
-            _note_facts(model, node, facts)
-        read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
-        if read:
-            names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
+        if names := _names_read(model, reach, part):
             yield Diagnostic(
                 "E709",
                 f"a line of the log reads the state ({names})",
@@ -419,15 +392,15 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
             )
 
 
+def _names_read(model: Model, reach: Reach, tree: object) -> str:
+    """Return up to three groups of cells that a tree reads."""
+    return ", ".join(f"`{name}`" for name in sorted(_all_reads(_facts_in(model, [tree]), reach.all))[:3])
+
+
 def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     """Check that initial values do not depend on each other."""
     for group in model.groups.values():
-        facts = Facts()
-        for node in descendants(group.start) if group.start is not None else ():
-            _note_facts(model, node, facts)
-        read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
-        if read and group.start is not None:
-            names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
+        if group.start is not None and (names := _names_read(model, reach, group.start)):
             message = f"the initial value of `{group.name}` reads the state ({names})"
             yield Diagnostic("E710", message, group.start.span, help="give it its value in the procedure of `setup`")
 
@@ -453,15 +426,12 @@ def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
 
 def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     """Check that a rule reads each interpretation: an interpretation without effect is an error."""
-    read: set[str] = set()
-    trees: list[object] = [layer.body for layer in reach.procedures.values()]
-    trees.extend(layer.when for layer in reach.procedures.values())
-    trees.extend(rule.test for rule in model.standing.values())
-    trees.extend(trigger.test for trigger in model.triggers.values())
-    for tree in trees:
-        for node in descendants(tree) if tree is not None else ():
-            if isinstance(node, core.SettingValue):
-                read.add(node.name)
+    trees = (
+        *((layer.body, layer.when) for layer in reach.procedures.values()),
+        *(rule.test for rule in model.standing.values()),
+        *(trigger.test for trigger in model.triggers.values()),
+    )
+    read = {node.name for node in descendants(trees) if isinstance(node, core.SettingValue)}
     for interpretation in model.interpretations.values():
         if interpretation.name not in read:
             yield Diagnostic("E708", f"no rule reads the interpretation `{interpretation.name}`", interpretation.span)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core
-from interpreter.language.model import Model, Phrase
+from interpreter.language.model import Model
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
 
 def _declared(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
     for layer in reach.procedures.values():
-        nodes.extend(descendants(layer.body))
-        nodes.extend(descendants(layer.when) if layer.when is not None else ())
+        nodes.extend(descendants((layer.body, layer.when)))
     groups = {node.group for node in nodes if isinstance(node, core.Cell)}
     settings = {node.name for node in nodes if isinstance(node, core.SettingValue)}
     tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
@@ -103,16 +102,9 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
     trees.extend(trigger.test for trigger in model.triggers.values())
     for things in (model.groups.values(), model.standing.values(), model.measures, model.boards, model.panels):
         trees.extend(thing.trees for thing in things)
-    for board in model.boards:
-        trees.extend(_spoken(board.says))
-    for event in model.events.values():
-        trees.extend(_spoken(event.says))
-    for phrases in model.says.values():
-        trees.extend(_spoken(phrases))
+    said = *(board.says for board in model.boards), *(event.says for event in model.events.values())
+    for phrases in (*said, *model.says.values()):
+        trees.extend(part for phrase in phrases.values() for part in phrase.parts if not isinstance(part, str))
     trees.extend((policy.rules, tuple(policy.decisions.values())) for policy in policies)
     for tree in trees:
-        yield from descendants(tree) if tree is not None else ()
-
-
-def _spoken(phrases: dict[str, Phrase]) -> list[object]:
-    return [part for phrase in phrases.values() for part in phrase.parts if not isinstance(part, str)]
+        yield from descendants(tree)

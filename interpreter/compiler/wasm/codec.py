@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
-from interpreter.kernel.state import State, Value
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported, halves
+from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
 
 __all__ = ["Codec", "is_plain"]
@@ -100,10 +99,11 @@ class Codec:
                 words = self._group(name, group.type, held)
                 known = self._groups[name] = held, struct.pack(f"<{len(words)}i", *words)
             parts.append(known[1])
-        frames, top, asked = self._frames(state)
-        seed_words = struct.unpack("<2i", struct.pack("<Q", seed & (2**64 - 1)))
+        frames: list[int] = []
+        top = self._frames(state.frame, frames)
+        asked = state.frame[0] if state.frame is not None else -1
         end = self.memory.frames + len(frames) * WORD
-        parts[0] = struct.pack(f"<{HEADER}i", top, asked, end, 0, *seed_words, 0, 0)
+        parts[0] = struct.pack(f"<{HEADER}i", top, asked, end, 0, *halves(seed), 0, 0)
         parts.append(struct.pack(f"<{len(frames)}i", *frames))
         return b"".join(parts)
 
@@ -116,7 +116,7 @@ class Codec:
             elif name == "pending":
                 if value >= 2**64:
                     raise Unsupported("more than 64 watches")
-                words += struct.unpack("<2i", struct.pack("<Q", value))
+                words += halves(value)
             elif name in ("phase", "turn"):
                 words.append(value)
             else:
@@ -140,15 +140,12 @@ class Codec:
                     cells.append(struct.unpack("<Q", struct.pack("<2i", *words[place : place + 2]))[0])
                 else:
                     cells.append(self.value(words, place, group.type))
-        asked = words[1]
-        state = State(cells)
-        if asked >= 0:
-            state.frame = self._frame(words, words[0], asked)
-        return state
+        top, asked = words[:2]
+        return State(cells, self._frame(words, top) if asked >= 0 else None)
 
     # --- delayed blocks
 
-    def _kept(self, blocks: Sequence[tuple[Any, ...]]) -> list[int]:
+    def _kept(self, blocks: Sequence[tuple[Value, ...]]) -> list[int]:
         words: list[int] = []
         for edge, of, procedure, values in blocks:
             types = [type_ for _, type_ in self.program.reach.procedures[procedure].parameters]
@@ -178,59 +175,38 @@ class Codec:
 
     # --- frames
 
-    def _frames(self, state: State) -> tuple[list[int], int, int]:
-        """Return the words of all frames, the address of the top one, and the stretch that asks."""
-        chain = list(_chain(state.frame))
-        if not chain:
-            return [], 0, -1
-        words: list[int] = []
-        below = 0
-        for index, env, _, into in reversed(chain):
-            address = self.memory.frames + len(words) * WORD
-            if index >= self.first_special:
-                words += [index, -1, below]
-            else:
-                shape = self.module.frames.shape(self.program.stretches[index].procedure)
-                slot = shape.slots[into] if into >= 0 else None
-                words += [index, slot.offset if slot is not None else -1, below]
-                for value, local in zip(env, shape.slots, strict=True):
-                    if local is not None:
-                        words += self.words(value, local.type)
-            below = address
-        return words, below, chain[0][0]
+    def _frames(self, frame: Frame | None, words: list[int]) -> int:
+        """Append the words of a frame to those of the frames below it. Return its address, or 0."""
+        if frame is None:
+            return 0
+        index, env, caller, into = frame
+        below = self._frames(caller, words)
+        address = self.memory.frames + len(words) * WORD
+        if index >= self.first_special:
+            words += [index, -1, below]
+            return address
+        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        slot = slots[into] if into >= 0 else None
+        words += [index, slot.offset if slot is not None else -1, below]
+        for value, local in zip(env, slots, strict=True):
+            if local is not None:
+                words += self.words(value, local.type)
+        return address
 
-    def _frame(self, words: Sequence[int], address: int, index: int) -> Any:
+    def _frame(self, words: Sequence[int], address: int) -> Frame | None:
         """Return the frame at an address, with the frames below it."""
+        if not address:
+            return None
         at = (address - STATE) // WORD
-        stack = []
-        while address:
-            at = (address - STATE) // WORD
-            stack.append((words[at], words[at + 1], at))
-            address = words[at + 2]
-        frame: Any = None
-        for stretch, into, place in reversed(stack):
-            if stretch >= self.first_special:
-                frame = (stretch, (), frame, -1)
-                continue
-            shape = self.module.frames.shape(self.program.stretches[stretch].procedure)
-            env = tuple(
-                [
-                    None if slot is None else self.value(words, place + slot.offset // WORD, slot.type)
-                    for slot in shape.slots
-                ]
-            )
-            local = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
-            frame = (stretch, env, frame, local)
-        assert frame[0] == index
-        return frame
+        index, into, below = words[at], words[at + 1], self._frame(words, words[at + 2])
+        if index >= self.first_special:
+            return index, (), below, -1
+        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
+        local = next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
+        return index, env, below, local
 
 
 def is_plain(type_: Type) -> bool:
     """Return whether a value is encoded as itself."""
     return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
-
-
-def _chain(frame: Any) -> Iterator[Any]:
-    while frame is not None:
-        yield frame
-        frame = frame[2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from interpreter.base.source import NOWHERE, Span
+from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.wasm.runtime_inliner import Inliner
@@ -18,7 +18,10 @@ __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number during a range check."""
-_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "shl": "shl", "shr": "shr_u"}
+_BINARY = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "div": "div_u", "mod": "rem_u"},
+    **{"and": "and", "or": "or", "shl": "shl", "shr": "shr_u"},
+}
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
@@ -57,8 +60,7 @@ class _Writer:
     def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
         pad = "  " * depth
         for statement in body:
-            place = _place_of(statement.span)
-            if place and place != self._place:
+            if statement.span is not NOWHERE and (place := str(statement.span)) != self._place:
                 self._place = place
                 yield f"{pad};; {place}"
             yield from self._statement(statement, pad, depth)
@@ -184,8 +186,7 @@ class _Writer:
     def _binary(self, operator: str, left: ops.Value, right: ops.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
             return self._call(operator, [self._value(left), self._value(right)])
-        word = {"mul": "mul", "div": "div_u", "mod": "rem_u"}.get(operator) or _BINARY[operator]
-        return f"({left.rep}.{word} {self._value(left)} {self._value(right)})"
+        return f"({left.rep}.{_BINARY[operator]} {self._value(left)} {self._value(right)})"
 
     def _word(self, value: ops.Value, optional: bool) -> str:
         if fits(value):
@@ -200,7 +201,3 @@ class _Writer:
 
 def _offset(offset: int) -> str:
     return f" offset={offset}" if offset else ""
-
-
-def _place_of(span: Span) -> str:
-    return str(span) if span is not NOWHERE else ""
