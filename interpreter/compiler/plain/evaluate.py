@@ -82,15 +82,7 @@ class Evaluator:
     def items(self, node: core.Expression) -> Evaluate:
         """Return an iterable of values. Unlike :meth:`compile`, a range need not become a tuple."""
         if isinstance(node, core.RangeFrom):
-            first, last = self.compile(node.first), self.compile(node.last)
-
-            def numbers(state: State, env: Env) -> Value:
-                low, high = first(state, env), last(state, env)
-                if high - low >= MAXIMUM_ITEMS:
-                    raise RuleFailure(f"a range of {high - low + 1:,} numbers; at most {MAXIMUM_ITEMS:,}", node.span)
-                return range(low, high + 1)
-
-            return numbers
+            return self._applied(partial(_numbers, node.span), node.first, node.last)
         return self.compile(node)
 
     def compile(self, node: core.Expression) -> Evaluate:
@@ -119,21 +111,19 @@ class Evaluator:
             case core.FieldOf(of, number):
                 return self._applied(itemgetter(number), of)
             case core.Element(of, index):
-                return self._applied(partial(_element, node.span), of, index)
+                return self._applied(_element_at(node.span), of, index)
             case core.BagItem(of, kind):
                 return self._applied(getitem, of, kind)
             case core.TableCell(name, keys):
-                return self._applied(partial(_looked_up, self.constants.model.tables[name], node.span), *keys)
+                return self._applied(_cell_of(self.constants.model.tables[name], node.span), *keys)
             case core.CallRule() | core.CallBase():
                 return self._call(node)
             case core.Builtin():
                 return builtins.compiled(
                     node, [self.compile(argument) for argument in node.arguments], self.constants, self.meter
                 )
-            case core.MakeRecord(fields):
-                return self._tuple(node, fields)
-            case core.MakeList(items):
-                return self._tuple(node, items)
+            case core.MakeRecord(parts) | core.MakeList(parts):
+                return self._tuple(node, parts)
             case core.AmountOf(amount, kind, size):
                 return self._applied(partial(_single, size), amount, kind)
             case core.RangeFrom():
@@ -162,7 +152,7 @@ class Evaluator:
             case core.KindTest():
                 return self._kind_test(node)
             case core.Select() | core.Fold() | core.Search() | core.Order():
-                return Loops(self).compile(node)
+                return self._loop(node)
             case core.Noted(value, name, names):
                 return self._noted(self.compile(value), name, names)
             case _:
@@ -219,7 +209,14 @@ class Evaluator:
 
     def looked_through(self, items: core.Expression, cost: int, span: Span | None = None) -> Evaluate:
         """Return an evaluator of items that are examined; each costs steps."""
-        return self.charged(self.items(items), span or items.span, lambda values: 1 + len(values) * cost)
+        candidates, meter, place = self.items(items), self.meter, span or items.span
+
+        def looked_through(state: State, env: Env) -> Value:
+            values = candidates(state, env)
+            meter.charge(1 + len(values) * cost, place)
+            return values
+
+        return looked_through
 
     def _member(self, node: core.MemberOf, item_of: Evaluate, items_of: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
@@ -324,61 +321,13 @@ class Evaluator:
             lambda value: (value is not None and kinds[value % len(kinds)] == kind) != negated, node.value
         )
 
+    # --- loops over a list
 
-def _constantly(value: Value) -> Evaluate:
-    return lambda state, env: value
-
-
-def _of_two(function: Callable[[Value, Value], Value], left: Evaluate, right: Evaluate) -> Evaluate:
-    return lambda state, env: function(left(state, env), right(state, env))
-
-
-# --- functions of values
-
-
-def _element(span: Span, items: Value, at: int) -> Value:
-    if not 0 <= at < len(items):
-        raise RuleFailure(f"there is no item {at} in a list of {len(items)}", span)
-    return items[at]
-
-
-def _looked_up(table: Table, span: Span, *key: Value) -> Value:
-    try:
-        return table.cells[key]
-    except KeyError:
-        shown = ", ".join(str(part) for part in key)
-        raise RuleFailure(f"`{table.name}` has no cell [{shown}]", span) from None
-
-
-def _single(size: int, number: int, kind: int) -> Value:
-    bag = [0] * size
-    bag[kind] = number
-    return tuple(bag)
-
-
-def _negative(bag: Value) -> Value:
-    return tuple(-number for number in bag)
-
-
-def _product(span: Span, left: int, right: int) -> int:
-    result = left * right
-    if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
-        raise RuleFailure("a number of more than 18 digits", span)
-    return result
-
-
-class Loops:
-    """Closures of loops over a list."""
-
-    def __init__(self, expressions: Evaluator) -> None:
-        self.expressions = expressions
-
-    def compile(self, node: core.Select | core.Fold | core.Search | core.Order) -> Evaluate:
-        compile_ = self.expressions.compile
+    def _loop(self, node: core.Select | core.Fold | core.Search | core.Order) -> Evaluate:
         value = node.value if isinstance(node, core.Select) else None
         cost = effort(node.test, value, node.keys if isinstance(node, core.Order) else ())
-        items = self.expressions.looked_through(node.items, cost, node.span)
-        test = compile_(node.test) if node.test is not None else None
+        items = self.looked_through(node.items, cost, node.span)
+        test = self.compile(node.test) if node.test is not None else None
         variable = node.variable
 
         def passing(state: State, env: Env) -> Iterator[Value]:
@@ -408,10 +357,10 @@ class Loops:
     def _selected(self, node: core.Select, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
         if node.value is None:
             return lambda state, env: tuple(passing(state, env))
-        value, span = self.expressions.compile(node.value), node.value.span
+        value, span = self.compile(node.value), node.value.span
         if grows(node.value) and isinstance(node.value.type, IntType):
             return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
-        return self.expressions.weighed(
+        return self.weighed(
             lambda state, env: tuple([value(state, env) for _ in passing(state, env)]),
             node.span,
             isinstance(node.value.type, CompositeType),
@@ -440,7 +389,7 @@ class Loops:
         return must
 
     def _ordered(self, node: core.Order, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
-        keys = tuple(self.expressions.compile(key) for key in node.keys)
+        keys = tuple(self.compile(key) for key in node.keys)
         variable = node.variable
 
         def keyed(state: State, env: Env) -> list[tuple[Value, Value]]:
@@ -462,3 +411,59 @@ class Loops:
             return chosen[1]
 
         return self._found(node, best)
+
+
+def _constantly(value: Value) -> Evaluate:
+    return lambda state, env: value
+
+
+def _of_two(function: Callable[[Value, Value], Value], left: Evaluate, right: Evaluate) -> Evaluate:
+    return lambda state, env: function(left(state, env), right(state, env))
+
+
+# --- functions of values
+
+
+def _element_at(span: Span) -> Callable[[Value, int], Value]:
+    def element(items: Value, at: int) -> Value:
+        if not 0 <= at < len(items):
+            raise RuleFailure(f"there is no item {at} in a list of {len(items)}", span)
+        return items[at]
+
+    return element
+
+
+def _numbers(span: Span, low: int, high: int) -> range:
+    if high - low >= MAXIMUM_ITEMS:
+        raise RuleFailure(f"a range of {high - low + 1:,} numbers; at most {MAXIMUM_ITEMS:,}", span)
+    return range(low, high + 1)
+
+
+def _cell_of(table: Table, span: Span) -> Callable[..., Value]:
+    cells = table.cells
+
+    def cell(*key: Value) -> Value:
+        try:
+            return cells[key]
+        except KeyError:
+            shown = ", ".join(str(part) for part in key)
+            raise RuleFailure(f"`{table.name}` has no cell [{shown}]", span) from None
+
+    return cell
+
+
+def _single(size: int, number: int, kind: int) -> Value:
+    bag = [0] * size
+    bag[kind] = number
+    return tuple(bag)
+
+
+def _negative(bag: Value) -> Value:
+    return tuple(-number for number in bag)
+
+
+def _product(span: Span, left: int, right: int) -> int:
+    result = left * right
+    if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
+        raise RuleFailure("a number of more than 18 digits", span)
+    return result
