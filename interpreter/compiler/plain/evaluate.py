@@ -107,7 +107,8 @@ class Evaluator:
             case core.Read(cell):
                 return self._read(cell)
             case core.Static(attribute, of):
-                return self._applied(self.constants.statics[attribute].__getitem__, of)
+                printed, owner_of = self.constants.statics[attribute], self.compile(of)
+                return lambda state, env: printed[owner_of(state, env)]
             case core.FieldOf(of, number):
                 return self._applied(itemgetter(number), of)
             case core.Element(of, index):
