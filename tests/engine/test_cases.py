@@ -279,7 +279,7 @@ def all_tables() -> Iterator[Table]:
         except RulesetError:
             continue  # the cases tell why
         else:
-            for players in sorted({allowed.low, allowed.high}):
+            for players in sorted({allowed.low, min(allowed.high, allowed.low + 3)}):
                 yield Table(ruleset, overlays, players)
 
 
