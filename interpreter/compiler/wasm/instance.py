@@ -13,10 +13,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:  # imported on demand
+    from wasmtime import Engine, Func, Module, Store
 
 __all__ = [
     "PAGE",
+    "Call",
     "Instance",
     "Invalid",
     "Trap",
@@ -27,6 +31,8 @@ __all__ = [
     "text_to_binary",
 ]
 
+Call: TypeAlias = Callable[..., int]
+"""Exported function of integers."""
 PAGE = 64 * 1024
 """Bytes of a page of WebAssembly memory."""
 
@@ -50,7 +56,7 @@ def _valid() -> Iterator[None]:
 
 
 @cache
-def _engine() -> Any:
+def _engine() -> Engine:
     from wasmtime import Config, Engine
 
     atexit.register(_engine.cache_clear)  # wasmtime cannot free it once the interpreter is shutting down
@@ -78,7 +84,7 @@ def text_to_binary(text: str) -> bytes:
         return bytes(wat2wasm(text))
 
 
-def compiled(binary: bytes) -> Any:
+def compiled(binary: bytes) -> Module:
     """Compile a module for this machine; raise :class:`Invalid` if it is not valid."""
     from wasmtime import Module
 
@@ -86,7 +92,7 @@ def compiled(binary: bytes) -> Any:
         return Module(_engine(), binary)
 
 
-def serialised(module: Any) -> bytes:
+def serialised(module: Module) -> bytes:
     """Return the machine code of a module, for the cache."""
     return bytes(module.serialize())
 
@@ -94,19 +100,20 @@ def serialised(module: Any) -> bytes:
 class Instance:
     """One instance of a module: exported functions, and views of its memory as words and bytes."""
 
-    def __init__(self, module: Any | bytes) -> None:
+    def __init__(self, module: Module | bytes) -> None:
         from wasmtime import Instance as Made
-        from wasmtime import Module, Store
+        from wasmtime import Memory, Module, Store
 
         if isinstance(module, bytes):
             with _valid():
                 module = Module.deserialize(_engine(), module)
         self._store = Store(_engine())
         self._instance = Made(self._store, module, [])
-        self._exports: Any = self._instance.exports(self._store)
-        self._kept: tuple[Any, ...] = ()
+        self._exports = self._instance.exports(self._store)
+        self._kept: tuple[object, ...] = ()
         """Objects whose addresses C holds."""
-        memory: Any = self._exports["memory"]
+        memory = self._exports["memory"]
+        assert isinstance(memory, Memory)
         size = memory.size(self._store) * PAGE
         address = ctypes.addressof(memory.data_ptr(self._store).contents)
         whole = memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
@@ -114,12 +121,15 @@ class Instance:
         self.words = whole.cast("i")
         self.longs = whole.cast("q")
 
-    def function(self, name: str, *, long: bool = False) -> Callable[..., int]:
+    def function(self, name: str, *, long: bool = False) -> Call:
         """Return an exported function of integers. It raises :class:`Trap` if the module traps.
 
         Calls hold the GIL unless the function is ``long``: releasing it costs as much as a short call.
         """
+        from wasmtime import Func
+
         function = self._exports[name]
+        assert isinstance(function, Func)
         if not knows_unchecked():
             return partial(_ordinary, name, function, self._store)
         from wasmtime import _bindings as bindings
@@ -179,7 +189,7 @@ class Instance:
         return one if parameters else none
 
 
-def _ordinary(name: str, function: Any, store: Any, *arguments: int) -> int:
+def _ordinary(name: str, function: Func, store: Store, *arguments: int) -> int:
     from wasmtime import Trap as Stopped
     from wasmtime import WasmtimeError
 
@@ -196,7 +206,7 @@ def knows_unchecked() -> bool:
     try:
         from wasmtime import _bindings as bindings
 
-        called: Any = bindings._wasmtime_func_call_unchecked
+        called = bindings._wasmtime_func_call_unchecked
         known = [
             bindings.wasmtime_context_t,
             bindings.wasmtime_func_t,

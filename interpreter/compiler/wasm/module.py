@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from struct import iter_unpack
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from interpreter.compiler import lower
 from interpreter.compiler.build.memory import STATE
@@ -17,6 +17,7 @@ from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.instance import (
+    Call,
     Instance,
     Invalid,
     Trap,
@@ -44,12 +45,25 @@ class Unavailable(Exception):
     """No module can be built for a table; the plain form plays."""
 
 
+class Addresses(TypedDict):
+    """Addresses and sizes in a module's memory, see :class:`~interpreter.compiler.wasm.assemble.Plan`."""
+
+    options: int
+    stream: int
+    turn: tuple[int, int, int, int]
+    """The report of a decision, its size, the reports of a step, and their number."""
+    ahead: int
+    undo: tuple[int, int, int, int]
+    """The number of undo states, the first one, their size and their maximum number."""
+    whole: dict[str, int]
+
+
 @dataclass(frozen=True)
 class Made:
     """Compiled module as stored: machine code, memory layout and texts."""
 
     code: bytes
-    addresses: dict[str, Any]
+    addresses: Addresses
     texts: dict[str, int]
     players: tuple[str, ...]
 
@@ -120,15 +134,15 @@ class Compiled:
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
 
-    _start: Any
-    _list: Any
-    _step: Any
-    _tell: Any
-    _free: Any
-    _decide: Any
-    _forget: Any
-    _ask_ahead: Any
-    _take_back: Any
+    _start: Call
+    _list: Call
+    _step: Call
+    _tell: Call
+    _free: Call
+    _decide: Call
+    _forget: Call
+    _ask_ahead: Call
+    _take_back: Call
 
     # --- building
 
@@ -153,7 +167,7 @@ class Compiled:
         if made is None or instance is None:
             made = _made(first, builder, players)
             if keeper is not None:
-                keeper.keep(key, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
+                keeper.keep(key, marshal.dumps((made.code, dict(made.addresses), made.texts, made.players)))
             instance = Instance(made.code)
         texts.update(made.texts)
         return cls(machine, builder, made, instance)
@@ -440,7 +454,7 @@ def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...
         code = serialised(compiled(text_to_binary(text)))
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
-    addresses: dict[str, Any] = {
+    addresses: Addresses = {
         "options": plan.options,
         "stream": plan.stream,
         "turn": (plan.turn, plan.turn_size, plan.reports, plan.made),
