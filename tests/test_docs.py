@@ -115,8 +115,7 @@ def test_games_in_numbers_are_those_of_the_call() -> None:
 
 @pytest.mark.slow
 def test_comparisons_are_those_of_the_commands() -> None:
-    """A text without a command is part of what the command above prints; rows of JSON are those of the first one. Each
-    difference by itself takes too long here: `python -m tests.samples docs/comparing.md` shows it too."""
+    """A text without a command is part of what the command above prints; rows of JSON are those of the first one."""
     found = [each for each in samples((DOCS / "comparing.md").read_text(encoding="utf-8")) if each.kind != "sh"]
     calls = [each.text.partition("\n")[0].split()[2:] for each in found if each.text.startswith("$ regelwerk ")]
     told = ""
@@ -128,8 +127,6 @@ def test_comparisons_are_those_of_the_commands() -> None:
             continue
         if shown.startswith("$ regelwerk "):
             line, _, shown = shown.partition("\n")
-            if "--each" in line:
-                break
             words = [*line.split()[2:], *(["--jobs", "1"] if "--games" in line else [])]
             told = CliRunner().invoke(cli, words, env={"NO_COLOR": "1", "COLUMNS": "120"}).stdout
         else:

@@ -60,7 +60,7 @@ def play(live: Live, players: list[Player], bots: str, most: int = 1_000) -> Non
         done += 1
         if done % 50 == 0:
             assert game.digest() == live.game.digest()
-    until(lambda: live.game.is_over == game.is_over)
+    until(lambda: (live.game.choices, live.game.is_over) == (game.choices, game.is_over))
     for player in players:
         assert player.wrong == []
 

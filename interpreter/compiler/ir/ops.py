@@ -90,26 +90,16 @@ class Op:
 
 
 Operator = Callable[["Operand", "Value | int"], "Value"]
+COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 
 
-def _binary(operator: str) -> Operator:
+def _building(operator: str) -> Operator:
     def build(left: Operand, right: Value | int) -> Value:
         value = cast("Value", left)
-        return Binary(operator, value, _operand(right, value.rep))
+        other = Constant(right, value.rep) if isinstance(right, int) else right
+        return (Compare if operator in COMPARISONS else Binary)(operator, value, other)
 
     return build
-
-
-def _comparison(operator: str) -> Operator:
-    def build(left: Operand, right: Value | int) -> Value:
-        value = cast("Value", left)
-        return Compare(operator, value, _operand(right, value.rep))
-
-    return build
-
-
-def _operand(value: Value | int, rep: Rep) -> Value:
-    return Constant(value, rep) if isinstance(value, int) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +122,10 @@ class Operand(Op):
             case Constant(0), _ if not isinstance(other, int):
                 return other
             case _:
-                return _binary("add")(self, other)
+                return _building("add")(self, other)
 
     def __sub__(self, other: Value | int) -> Value:
-        return self + -other if isinstance(other, int) else _binary("sub")(self, other)
+        return self + -other if isinstance(other, int) else _building("sub")(self, other)
 
     def __neg__(self) -> Value:
         value = cast("Value", self)
@@ -149,20 +139,20 @@ class Operand(Op):
             return value
         if number.bit_count() == 1:
             return self << number.bit_length() - 1
-        return _binary("mul")(self, number)
+        return _building("mul")(self, number)
 
-    __floordiv__ = _binary("div")
-    __mod__ = _binary("mod")
-    __and__ = _binary("and")
-    __or__ = _binary("or")
-    __lshift__ = _binary("shl")
-    __rshift__ = _binary("shr")
-    __lt__ = _comparison("lt")
-    __le__ = _comparison("le")
-    __gt__ = _comparison("gt")
-    __ge__ = _comparison("ge")
-    equals = _comparison("eq")
-    differs = _comparison("ne")
+    __floordiv__ = _building("div")
+    __mod__ = _building("mod")
+    __and__ = _building("and")
+    __or__ = _building("or")
+    __lshift__ = _building("shl")
+    __rshift__ = _building("shr")
+    __lt__ = _building("lt")
+    __le__ = _building("le")
+    __gt__ = _building("gt")
+    __ge__ = _building("ge")
+    equals = _building("eq")
+    differs = _building("ne")
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def assembled(
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
     plan.numbers = {
-        **vars(plan),
+        **{name: value for name, value in vars(plan).items() if isinstance(value, int)},
         "size": len(first),
         "state": STATE,
         "frames": builder.memory.frames,

@@ -127,11 +127,11 @@ class Whole:
         self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
-        areas: dict[str, int] = built.addresses["whole"]
+        areas = built.addresses["whole"]
         self._rows, self._entries, self._records = areas["rows"] // LONG, areas["entries"], areas["records"]
         self._out = areas["players"] // WORD
         self._asked = STATE // WORD + 1
-        self._options: int = built.addresses["options"]
+        self._options = built.addresses["options"]
         self._seats = len(built.builder.constants.seats)
         self._ranks, self._width, self._row = (size // LONG for size in places(built.builder))
         self._seated: tuple[int, ...] = ()
