@@ -614,7 +614,7 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
         for _ in range(60):
             if chance.random() < 0.7:
                 found.append(f"{state.digest()} {len(state.log)}")
-            if machine.asked(state) is None:
+            if machine.asked(state).index < 0:
                 return [*found, "over", state.digest()]
             options = list(islice(machine.listed(state), 300))
             found.append(f"{machine.asked(state)} {machine.is_free(state)} {options!r}")

@@ -77,6 +77,7 @@ class PolicyBot:
         self._machine: Machine | None = None
         self._module: Compiled | None = None
         self._player: int | None = None
+        """Number of the policy in the module."""
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
@@ -86,18 +87,15 @@ class PolicyBot:
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         turn = decision.turn
         if turn is not None:
-            machine = decision.named.machine
-            if machine.compiled is not self._module or self._module is None:
-                self._player = self._number(game)
-            code = machine.choose(game.state, game.chance, self._player, random) if self._player is not None else None
+            code = decision.named.machine.chosen(game.state, game.chance, self, random)
+            if code is None:
+                code = self._chosen(game, random)
             if code is not None:
-                if game.decision is not decision:
-                    return decision.option(code)
-                option: Option | None = turn.option if code is turn.code else None
-                if option is None:
-                    return decision.offer(code)
-                decision.offered = option
-                return option
+                option: Option | None = turn.option if code is turn.code and game.decision is decision else None
+                if option is not None:
+                    decision.offered = option
+                    return option
+                return decision.offer(code) if game.decision is decision else decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
@@ -106,11 +104,13 @@ class PolicyBot:
         """Drop cached code: a copy, or the bot in another process, finds its module again."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 
-    def _number(self, game: Game) -> int | None:
-        """Return the number of the policy in the module of a table, or None if the module cannot choose by it."""
-        number = game.machine.player(*self.followed(game.ruleset))
-        self._module = game.machine.compiled
-        return number
+    def _chosen(self, game: Game, random: Stream) -> Code | None:
+        """Return the choice of the module of a table, or None if it cannot choose by the policy."""
+        machine = game.machine
+        if machine.compiled is None or machine.compiled is not self._module:
+            self._player = machine.player(*self.followed(game.ruleset))
+            self._module = machine.compiled
+        return machine.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Return whether the policy reads something here that its seat may not see."""

@@ -284,12 +284,17 @@ def named_at(table: Table, index: int) -> Named:
     return named
 
 
-def decision_of(table: Table, state: State, turn: Turn) -> Decision:
-    """Create the decision that the machine reports."""
+def decision_of(table: Table, state: State, turn: Turn) -> Decision | None:
+    """Create the decision that the machine reports; None once the game is over."""
+    named = turn.named
+    if named is None:
+        if turn.index < 0:
+            return None
+        turn.named = named = named_at(table, turn.index)
     decision = _new(Decision)
     decision.actor, decision.turn, decision.state = turn.seat, turn, state
     decision.offered = decision.listed = None
-    decision.named = table.options.get(turn.index) or named_at(table, turn.index)
+    decision.named = named
     return decision
 
 

@@ -12,7 +12,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.engine.decision import Code, Decision, Option, decision_of, named_at, others_at, turned, waiting
+from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
 from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
@@ -52,9 +52,9 @@ class _Begun:
 
 
 _new = object.__new__
-Made: TypeAlias = "tuple[Made, int, int, Code] | None"
+Made: TypeAlias = "tuple[Made, int, Named, Code] | None"
 """Choices since the game began, as a linked list with the last one in front: the earlier choices, the seat, the
-stretch that asked, and the option's code."""
+decision and the option's code."""
 
 
 class Game:
@@ -171,8 +171,7 @@ class Game:
 
     def _ask(self) -> None:
         """Update the pending decision from the machine."""
-        turn = self._begun.machine.asked(self.state)
-        self.decision = None if turn is None else decision_of(self._begun.table, self.state, turn)
+        self.decision = decision_of(self._begun.table, self.state, self._begun.machine.asked(self.state))
 
     @property
     def decisions(self) -> list[Decision]:
@@ -228,16 +227,17 @@ class Game:
             with self._turned_to(by):
                 self.apply(choice)
             return
-        decision, begun, state = self.decision, self._begun, self.state
+        decision, state = self.decision, self.state
         option = decision.offered if decision is not None else None
         if option is None or choice is not option:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
             decision = self.decision
         assert decision is not None
         code = option.code
-        next_turn = begun.machine.go(state, self.chance, code)
-        self._made = self._made, decision.actor, decision.named.index, code
-        self.decision = None if next_turn is None else decision_of(begun.table, state, next_turn)
+        named = decision.named
+        turn = named.machine.go(state, self.chance, code)
+        self._made = self._made, decision.actor, named, code
+        self.decision = decision_of(self._begun.table, state, turn)
 
     def _is_sure(self, option: Option) -> bool:
         """Return whether an option that the game itself created is legal now. This skips decoding its public names."""
@@ -263,8 +263,8 @@ class Game:
         choices = []
         rest = self._made
         while rest is not None:
-            rest, seat, index, code = rest
-            choices.append((seat, named_at(self.table, index).option(code).as_dict()))
+            rest, seat, named, code = rest
+            choices.append((seat, named.option(code).as_dict()))
         return choices[::-1]
 
     @property
@@ -272,8 +272,8 @@ class Game:
         """Return the last choice, or None before the first."""
         if self._made is None:
             return None
-        _, _, index, code = self._made
-        return named_at(self.table, index).option(code)
+        _, _, named, code = self._made
+        return named.option(code)
 
     def option_of(self, record: Record) -> Option:
         """Return the option that a choice record of the log refers to."""

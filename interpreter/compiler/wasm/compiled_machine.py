@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure, check_records
 from interpreter.compiler.plain.machine import Code, Machine
-from interpreter.compiler.wasm.turn import Keeper, Peeks, Player, Turn, kept_as
+from interpreter.compiler.wasm.turn import OVER, Keeper, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
@@ -158,27 +158,28 @@ class CompiledMachine(Machine):
         """Apply a choice, which must be legal, and return the stretch that asked. See :meth:`Machine.take`."""
         before = self.asked(state)
         self.go(state, chance, (option, values))
-        return before.index if before is not None else -1
+        return before.index
 
-    def go(self, state: State, chance: ChanceSource, code: Code) -> Turn | None:
+    def go(self, state: State, chance: ChanceSource, code: Code) -> Turn:
         """Apply a choice, which must be legal, and return the next turn, as :meth:`asked` does.
 
         If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
         """
         home: Any = state.home
-        if home is not None and home.upcoming and home.heeded and code is home.turn.code and home.chance is chance:
+        if home is not None and home.heeded is code and home.upcoming and home.chance is chance:
             home.since.append(code)
-            home.heeded = False
-            home.turn = turn = home.upcoming.pop()
-            return turn if turn.index >= 0 else None
+            home.heeded = None
+            turn: Turn = home.upcoming.pop()
+            home.turn = turn
+            return turn
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)
-            turn = home.take(code)
-            if turn is not None:
-                return turn if turn.index >= 0 else None
+            taken: Turn | None = home.take(code)
+            if taken is not None:
+                return taken
             self.bailouts += 1
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
@@ -192,7 +193,7 @@ class CompiledMachine(Machine):
     def _refuse(self, state: State, records: int) -> None:
         """Fail if the log has too many records for another choice."""
         turn = self.asked(state)
-        check_records(records, self.asks[turn.index].ask.span if turn is not None else None)
+        check_records(records, self.asks[turn.index].ask.span if turn.index >= 0 else None)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
@@ -222,15 +223,15 @@ class CompiledMachine(Machine):
             return state.cells[number]
         return home.built.cell(number, home.data)
 
-    def asked(self, state: State) -> Turn | None:
-        """Return the stretch that asks and the seat that decides, or None if the game is over."""
+    def asked(self, state: State) -> Turn:
+        """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
         home = self._lives(state)
         if home is not None and (turn := home.where()) is not None:
-            return turn if turn.index >= 0 else None
+            return turn
         state.leave()
         frame = state.frame
         if frame is None:
-            return None
+            return OVER
         self.meter.refill()
         return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
 
@@ -261,25 +262,31 @@ class CompiledMachine(Machine):
 
     # --- policies
 
-    def choose(self, state: State, chance: ChanceSource, player: int, random: Draws) -> Code | None:
-        """Return the choice of a bot (see :meth:`player`) at the current decision, or None if the module traps.
+    def choose(self, state: State, chance: ChanceSource, player: int, bot: object, random: Draws) -> Code | None:
+        """Return the choice of a bot, which plays by the policy ``player`` (see :meth:`player`), at the current
+        decision, or None if the module traps. From now on it is asked ahead.
 
         The random numbers that it draws are consumed from ``random``.
         """
+        home = self._enters(state, chance)
+        return None if home is None else home.choose(player, bot, random)
+
+    def chosen(self, state: State, chance: ChanceSource, bot: object, random: Draws) -> Code | None:
+        """Return the choice of a bot that was asked ahead at the current decision, or None if it was not.
+
+        The random numbers that it drew are consumed from ``random``.
+        """
         home: Any = state.home
-        if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
-            home = self._enters(state, chance)
-            if home is None:
-                return None
+        if home is None or home.fetched or home.chance is not chance:
+            return None
         turn: Turn | None = home.turn
-        if turn is not None and turn.code is not None and not home.heeded:
-            ahead = home.built.ahead[turn.seat]
-            is_asked = ahead is not None and ahead.random is random and ahead.player == player
-            if is_asked and ahead.used == random.end and not random.ahead:
-                home.heeded = True
-                random.end = ahead.used = ahead.used + turn.drawn
-                return turn.code
-        code: Code | None = home.choose(player, random)
+        if turn is None or turn.code is None or home.heeded is not None:
+            return None
+        ahead = home.built.ahead[turn.seat]
+        if ahead is None or ahead.bot is not bot or ahead.random is not random or ahead.used != random.end:
+            return None
+        home.heeded = code = turn.code
+        random.end = ahead.used = ahead.used + turn.drawn
         return code
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:

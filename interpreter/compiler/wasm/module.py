@@ -6,7 +6,8 @@ import marshal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from struct import iter_unpack
+from itertools import chain
+from struct import Struct
 from typing import Protocol, TypedDict
 
 from interpreter.compiler import lower
@@ -83,9 +84,9 @@ class _Decision:
 
 @dataclass(slots=True)
 class Ahead:
-    """A bot that is asked ahead: its number, its random stream, and how many numbers it has drawn."""
+    """A bot that is asked ahead, its random stream, and how many numbers it has drawn."""
 
-    player: int
+    bot: object
     random: Draws
     used: int
 
@@ -95,7 +96,7 @@ class Loaded(Protocol):
 
     data: bytes | None
     turn: Turn | None
-    heeded: bool
+    heeded: Code | None
     upcoming: list[Turn]
 
     def put_away(self) -> None:
@@ -120,6 +121,7 @@ class Compiled:
         turn, self._size, self._reports, at = made.addresses["turn"]
         self._made, self._most = at // WORD, at // WORD + 1
         self.report = self._bytes[turn : turn + self._size]
+        self._unpack = Struct(f"{self._size}s").iter_unpack
         self.ahead_at = turn + TURN_HEAD
         """Address of the option that the module chose ahead."""
         self.turns: dict[bytes, Turn] = {}
@@ -295,11 +297,15 @@ class Compiled:
         if made == 1:
             report = self.report.tobytes()
             return self.turns.get(report) or self._turn(report)
-        size, known = self._size, self.turns.get
-        reports = self._bytes[self._reports : self._reports + made * size].tobytes()
-        turns = [known(report) or self._turn(report) for (report,) in iter_unpack(f"{size}s", reports)]
-        home.upcoming = turns[:0:-1]
-        return turns[0]
+        data = self._bytes[self._reports : self._reports + made * self._size].tobytes()
+        reports = list(chain.from_iterable(self._unpack(data)))
+        try:
+            turns = list(map(self.turns.__getitem__, reports))
+        except KeyError:
+            turns = list(map(self._turn, reports))
+        turns.reverse()
+        home.upcoming = turns
+        return turns.pop()
 
     def after_trap(self) -> Turn | None:
         """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
@@ -315,7 +321,7 @@ class Compiled:
         home = self.current
         if home is not None and home.upcoming:
             self._take_back_all(len(home.upcoming))
-            home.upcoming, home.turn, home.heeded = [], self.told(), False
+            home.upcoming, home.turn, home.heeded = [], self.told(), None
 
     def _take_back_all(self, count: int) -> None:
         self._silence_all()
@@ -410,8 +416,9 @@ class Compiled:
             if ahead is not None:
                 self.silence(seat)
 
-    def choose(self, player: int, random: Draws, seat: int) -> Code:
-        """Return the choice of a policy at a seat's current decision. The bot is asked ahead there from now on."""
+    def choose(self, player: int, bot: object, random: Draws, seat: int) -> Code:
+        """Return the choice of a bot at a seat's current decision, by the policy ``player``. It is asked ahead there
+        from now on."""
         longs, at = self._longs, self._stream
         used = random.used
         longs[at] = random.signed_origin
@@ -421,7 +428,7 @@ class Compiled:
         index = self._words[ASKED]
         decision = self._decision(index)
         record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
-        self.ahead[seat] = Ahead(player, random, random.end)
+        self.ahead[seat] = Ahead(bot, random, random.end)
         self._ask_ahead(seat, player)
         return self._code(record, decision)
 

@@ -25,8 +25,8 @@ class Resident:
     ``origin`` is an earlier state, as lists with a log or as bytes; the choices ``since`` lead from there to the
     present one. ``data`` is the present state, or None while it is in the module's memory. ``past`` has snapshots
     before each choice up to number ``loaded``; the module keeps those of later choices while they fit. Without a
-    snapshot, undo replays the choices. ``turn`` is the current decision, if known. ``heeded``: the choice that its bot
-    made ahead was taken. ``upcoming``: the module has played on by the choices of bots, to these turns, the next one
+    snapshot, undo replays the choices. ``turn`` is the current decision, if known. ``heeded`` is the choice that a bot
+    was told to make there, if one was asked. ``upcoming``: the module has played on by the choices of bots, to these turns, the next one
     last; whoever looks at the state makes it go back.
     """
 
@@ -52,7 +52,7 @@ class Resident:
         """Length of the log at the origin."""
         self.chance = chance
         self.turn: Turn | None = None
-        self.heeded = False
+        self.heeded: Code | None = None
         self.upcoming: list[Turn] = []
         self.since: list[Code | None] = []
         self.past: list[bytes] = []
@@ -151,9 +151,9 @@ class Resident:
         turn = self.turn or self.where()
         if turn is None:
             return None
-        if turn.code is not None and not self.heeded:
+        if turn.code is not None and self.heeded is None:
             built.silence(turn.seat)
-        self.heeded = False
+        self.heeded = None
         try:
             place = built.ahead_at if code is turn.code else built.write(turn.index, code)
             self.turn = built.step(self, place, constants.MAXIMUM_RECORDS - len(self.since) - self.known)
@@ -235,17 +235,17 @@ class Resident:
         except Trap:
             return False
 
-    def choose(self, player: int, random: Draws) -> Code | None:
+    def choose(self, player: int, bot: object, random: Draws) -> Code | None:
         """Return the choice of a bot that draws from a stream, or None if the module traps."""
         built, turn = self.built, self.where()
         if turn is None:
             return None
         built.load(self)
         try:
-            code = built.choose(player, random, turn.seat)
+            code = built.choose(player, bot, random, turn.seat)
         except Trap:
             return None
-        self.heeded = True
+        self.heeded = code
         return code
 
 

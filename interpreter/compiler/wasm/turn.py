@@ -11,7 +11,7 @@ from interpreter.compiler.plain.machine import Code
 if TYPE_CHECKING:  # a game in the plain form does not import it
     from interpreter.language.policies import Policy
 
-__all__ = ["Keeper", "Peeks", "Player", "Turn", "kept_as"]
+__all__ = ["OVER", "Keeper", "Peeks", "Player", "Turn", "kept_as"]
 
 Peeks = Callable[[str], Sequence[str] | None]
 """Function from a decision to the groups of cells through which a policy might read hidden information.
@@ -38,7 +38,7 @@ class Keeper(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """Position of a game: the stretch that asks and the seat that decides.
+    """Position of a game: the stretch that asks and the seat that decides, both -1 once the game is over.
 
     If the seat's bot was asked ahead, ``code`` is its choice and ``drawn`` the number of random numbers it drew. Equal
     reports of a module are one object.
@@ -48,8 +48,12 @@ class Turn:
     seat: int
     code: Code | None = field(default=None, repr=False)
     drawn: int = field(default=0, repr=False)
+    named: Any = field(default=None, repr=False)
     option: Any = field(default=None, repr=False)
-    """Cache of the public form of the choice."""
+    """Caches of the decision's options by code, and of the public form of the choice."""
+
+
+OVER = Turn(-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
