@@ -58,7 +58,10 @@ decision and the option's code."""
 
 
 class Game:
-    """A game of a ruleset, created by :meth:`Ruleset.new_game`."""
+    """A game of a ruleset, created by :meth:`Ruleset.new_game`.
+
+    Games of one table share its machine and its memory: use them in one thread at a time.
+    """
 
     chance: ChanceSource
     """Source of random outcomes."""

@@ -24,7 +24,7 @@ from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, resumed, shared
 from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
 
@@ -226,8 +226,10 @@ class Hall:
             if id in self.lives:
                 return self.lives[id]
             kept = self.kept[id]
-            try:
-                live = await asyncio.to_thread(resumed, kept, self.store, self.pace, self._source(kept.header))
+            source = self._source(kept.header)
+            ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
+            try:  # in this thread: games of a ruleset share a module
+                live = resumed(kept, ruleset, self.store, self.pace, source)
             except Difference as error:
                 raise Refused(f"The current rules cannot play this game: {error}") from None
             self._live(live)

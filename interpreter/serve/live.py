@@ -30,13 +30,13 @@ from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Record
 from interpreter.language.types import SEAT
-from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, ruleset_of, write_log
+from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, write_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -187,14 +187,10 @@ class Live:
                 game.undo()
         return self.past[number]
 
-    def _log(self, number: int | None = None) -> Log:
-        choices = self.kept.choices if number is None else self.kept.choices[:number]
-        return Log(self.kept.header, tuple(bare(line) for line in choices), None)
-
     @property
     def as_log(self) -> Log:
         """The saved form of the game."""
-        return self._log()
+        return log_of(self.kept)
 
     def text(self) -> str:
         """Return the game in the format of `run --log`."""
@@ -451,7 +447,7 @@ class Live:
         """Replay the game with changed rules, up to the first choice that is no longer possible."""
         async with self.lock:
             ruleset = ruleset.for_players(self.kept.header["players"])
-            game, stay, why = _replayed(ruleset, self._log())
+            game, stay, why = _replayed(ruleset, self.as_log)
             if game is None:
                 self.note = f"The changed rules cannot play this game: {why}"
             else:
@@ -513,11 +509,14 @@ def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, str]
     return game, header_of(game)
 
 
-def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:
-    """Resume a table from the archive. Raises :class:`RulesetError` or :class:`Difference` if its ruleset can no longer
-    play it."""
-    log = Log(kept.header, tuple(bare(line) for line in kept.choices), None)
-    ruleset = shared(ruleset_of(log, source)).for_players(kept.header["players"])
+def log_of(kept: Kept) -> Log:
+    """Return the saved form of a game in the archive."""
+    return Log(kept.header, tuple(map(bare, kept.choices)), None)
+
+
+def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
+    """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
+    ruleset, log = ruleset.for_players(kept.header["players"]), log_of(kept)
     game, stay, why = _replayed(ruleset, log)
     if game is None:
         raise Difference(0, why)

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,9 @@ from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
 from interpreter.engine.observation import shown_apart
-from interpreter.engine.ruleset import load
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import lines_since
-from interpreter.play.game_records import read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import SavedGame, read_saved_game, replay_game, ruleset_of
 from interpreter.play.match import Match
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
@@ -452,6 +453,21 @@ def test_a_server_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> 
 def _count(data: Path) -> int:
     with sqlite3.connect(data) as connection:
         return int(connection.execute("select count(*) from choices").fetchone()[0])
+
+
+def test_only_the_thread_of_the_server_plays_games(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of one ruleset share a module, whose memory belongs to one thread at a time."""
+    played: list[str] = []
+
+    def replay(ruleset: Ruleset, log: SavedGame, until: int | None = None) -> Game:
+        played.append(threading.current_thread().name)
+        return replay_game(ruleset, log, until)
+
+    monkeypatch.setattr("interpreter.serve.live.replay_game", replay)
+    live, *_ = served.table("goofspiel", ["person", "bot:random", "bot:random"])
+    served.hall.lives.clear()
+    served.done(served.hall.live(live.kept.id))
+    assert played == [served.thread.name]
 
 
 def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
