@@ -91,11 +91,13 @@ class PolicyBot:
             if code is None:
                 code = self._chosen(game, random)
             if code is not None:
-                option: Option | None = turn.option if code is turn.code and game.decision is decision else None
-                if option is not None:
+                if game.decision is not decision:
+                    return decision.option(code)
+                if code is turn.code and turn.option is not None:
+                    option: Option = turn.option  # type: ignore[assignment]
                     decision.offered = option
                     return option
-                return decision.offer(code) if game.decision is decision else decision.option(code)
+                return decision.offer(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)

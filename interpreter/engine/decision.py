@@ -286,7 +286,7 @@ def named_at(table: Table, index: int) -> Named:
 
 def decision_of(table: Table, state: State, turn: Turn) -> Decision | None:
     """Create the decision that the machine reports; None once the game is over."""
-    named = turn.named
+    named: Named | None = turn.named  # type: ignore[assignment]
     if named is None:
         if turn.index < 0:
             return None

@@ -11,7 +11,7 @@ from interpreter.compiler.plain.machine import OptionSite
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.kernel.state import Frame, Record
 
-__all__ = ["Choice", "Event", "Mark", "is_choice", "read", "reveals"]
+__all__ = ["Choice", "Event", "Mark", "has_sealed", "is_choice", "read", "reveals"]
 
 
 Seats = tuple[int, ...] | None
@@ -68,6 +68,18 @@ def read(record: Record) -> Choice | Event | Mark | None:
 
 def is_choice(record: Record) -> bool:
     return bool(record[0] == CHOICE)
+
+
+def has_sealed(log: Iterable[Record]) -> bool:
+    """Return whether sealed choices in a part of a log still wait to be revealed."""
+    waiting = False
+    for record in log:
+        match read(record):
+            case Choice(option) if option.ask.sealed:
+                waiting = True
+            case Mark("reveal"):
+                waiting = False
+    return waiting
 
 
 def reveals(log: Iterable[Record]) -> bool:

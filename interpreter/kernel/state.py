@@ -9,13 +9,13 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from interpreter.base.plain_data import Value
 
 __all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
 
-Record = tuple[Any, ...]
+Record = tuple[Value, ...]
 """Log record: its sort, and fields as described in :mod:`interpreter.kernel.effects`."""
 Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int]"
 """A stretch, its locals, the frame of its caller and the local for the result (-1: none)."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.engine.log_records import Choice, Mark, read
+from interpreter.engine.log_records import has_sealed
 from interpreter.engine.rules import Table
 from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since, prompt_of
-from interpreter.kernel.state import Record, Value
+from interpreter.kernel.state import Value
 from interpreter.language.types import SEAT
 
 __all__ = ["Narrator", "without_actor", "words_of"]
@@ -62,24 +62,12 @@ class Narrator:
         for line in lines[self._told :]:
             self.tell(line)
         self._told = len(lines)
-        if not _sealed(game.state.log[self._start :]):
+        if not has_sealed(game.state.log[self._start :]):
             self.forget(game)
 
     def forget(self, game: Game) -> None:
         """Skip the events so far, because they were narrated or undone."""
         self._start, self._told = len(game.state.log), 0
-
-
-def _sealed(log: list[Record]) -> bool:
-    """Return whether choices wait to be revealed."""
-    waiting = False
-    for record in log:
-        match read(record):
-            case Choice(option) if option.ask.sealed:
-                waiting = True
-            case Mark("reveal"):
-                waiting = False
-    return waiting
 
 
 def without_actor(names: Spoken, actor: int, text: str) -> str:

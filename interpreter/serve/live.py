@@ -23,12 +23,11 @@ from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import has_sealed, is_choice
 from interpreter.engine.observation import shown_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
-from interpreter.kernel.effects import CHOICE, MARK
-from interpreter.kernel.state import Record
 from interpreter.language.types import SEAT
 from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, write_log
 from interpreter.play.game_records import SavedGame as Log
@@ -74,10 +73,10 @@ class Chronicle:
             self.forget()
         tail = list(numbered_lines(game.table, game.state, self.player, self.language, self.start, self.choices))
         self.lines = [*self.settled, *tail]
-        if not _sealed(log[self.start :]):
-            last = max((at for at in range(self.start, len(log)) if log[at][0] == CHOICE), default=None)
+        if not has_sealed(log[self.start :]):
+            last = max((at for at in range(self.start, len(log)) if is_choice(log[at])), default=None)
             if last is not None and last > self.start:
-                number = self.choices + sum(log[at][0] == CHOICE for at in range(self.start, last))
+                number = self.choices + sum(is_choice(log[at]) for at in range(self.start, last))
                 self.settled += [each for each in tail if _number(each[0]) <= number]
                 self.start, self.choices = last, number
         return self.lines
@@ -88,16 +87,6 @@ class Chronicle:
 
 def _number(text: str) -> int:
     return int(text.partition(".")[0])
-
-
-def _sealed(log: Sequence[Record]) -> bool:
-    waiting = False
-    for record in log:
-        if record[0] == CHOICE and record[1].ask.sealed:
-            waiting = True
-        elif record[0] == MARK and record[2] == "reveal":
-            waiting = False
-    return waiting
 
 
 class Live:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure, check_records
@@ -110,7 +110,7 @@ class CompiledMachine(Machine):
 
     def _lives(self, state: State) -> Resident | None:
         """Return the state's place in the module, or None if it lives in Python lists."""
-        home: Any = state.home
+        home: Resident | None = state.home  # type: ignore[assignment]
         if home is None or self.plain:
             return None
         if home.built.machine is not self or (home.fetched and not home.is_current_in(state)):
@@ -118,8 +118,7 @@ class CompiledMachine(Machine):
             return None
         if home.built is not self.compiled and self.compiled is not None:
             home.built, home.turn = self.compiled, None  # recompiled with further policies; states have the same layout
-        resident: Resident = home
-        return resident
+        return home
 
     def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
         """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
@@ -165,19 +164,18 @@ class CompiledMachine(Machine):
 
         If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
         """
-        home: Any = state.home
+        home: Resident | None = state.home  # type: ignore[assignment]
         if home is not None and home.heeded is code and home.upcoming and home.chance is chance:
             home.since.append(code)
             home.heeded = None
-            turn: Turn = home.upcoming.pop()
-            home.turn = turn
+            home.turn = turn = home.upcoming.pop()
             return turn
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)
-            taken: Turn | None = home.take(code)
+            taken = home.take(code)
             if taken is not None:
                 return taken
             self.bailouts += 1
@@ -276,10 +274,10 @@ class CompiledMachine(Machine):
 
         The random numbers that it drew are consumed from ``random``.
         """
-        home: Any = state.home
+        home: Resident | None = state.home  # type: ignore[assignment]
         if home is None or home.fetched or home.chance is not chance:
             return None
-        turn: Turn | None = home.turn
+        turn = home.turn
         if turn is None or turn.code is None or home.heeded is not None:
             return None
         ahead = home.built.ahead[turn.seat]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from interpreter.compiler.plain.machine import Code
 
@@ -48,8 +48,8 @@ class Turn:
     seat: int
     code: Code | None = field(default=None, repr=False)
     drawn: int = field(default=0, repr=False)
-    named: Any = field(default=None, repr=False)
-    option: Any = field(default=None, repr=False)
+    named: object = field(default=None, repr=False)
+    option: object = field(default=None, repr=False)
     """Caches of the decision's options by code, and of the public form of the choice."""
 
 
