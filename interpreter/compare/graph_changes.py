@@ -130,8 +130,8 @@ class _Board:
         yield "nodes", str(figures.nodes)
         yield "links", str(figures.links)
         yield "length of all links", str(figures.length)
-        yield "mean way", f"{figures.mean_way:.1f}" if figures.mean_way is not None else "-"
-        yield "longest way", str(figures.longest_way)
+        yield "mean distance", f"{figures.mean_distance:.1f}" if figures.mean_distance is not None else "-"
+        yield "longest distance", str(figures.longest_distance)
 
 
 def _matched(a: _Board, b: _Board) -> dict[str, str]:

@@ -29,8 +29,8 @@ class GraphFigures:
     nodes: int
     links: int
     length: int
-    mean_way: float | None
-    longest_way: int
+    mean_distance: float | None
+    longest_distance: int
 
 
 def distances_of(graph: GraphDecl) -> Distances:
@@ -42,9 +42,9 @@ def distances_of(graph: GraphDecl) -> Distances:
 
 def figures_of(graph: GraphDecl, distances: Distances) -> GraphFigures:
     """Return the figures of a whole graph."""
-    ways = [way for node, row in enumerate(distances.rows) for way in row[node + 1 :] if way is not None]
-    mean = sum(ways) / len(ways) if ways else None
-    return GraphFigures(len(graph.nodes), len(graph.links), sum(distances.lengths), mean, max(ways, default=0))
+    known = [way for node, row in enumerate(distances.rows) for way in row[node + 1 :] if way is not None]
+    mean = sum(known) / len(known) if known else None
+    return GraphFigures(len(graph.nodes), len(graph.links), sum(distances.lengths), mean, max(known, default=0))
 
 
 def network_of(distances: Distances, size: int) -> int | None:

@@ -43,14 +43,14 @@ def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, 
 def _boards(boards: Sequence[Board]) -> Iterator[Section]:
     if not boards:
         return
-    columns = ("board", "nodes", "links", "mean way", "longest way", *(f"network of {size}" for size in SIZES))
+    columns = ("board", "nodes", "links", "mean distance", "longest distance", *(f"network of {size}" for size in SIZES))
     rows = [
         _cells(
             each.title,
             str(each.figures.nodes),
             str(each.figures.links),
-            _number(each.figures.mean_way),
-            str(each.figures.longest_way),
+            _number(each.figures.mean_distance),
+            str(each.figures.longest_distance),
             *("–" if length is None else str(length) for length in each.networks),
         )
         for each in sorted(boards, key=lambda each: each.title)

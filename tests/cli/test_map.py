@@ -137,13 +137,13 @@ def test_figures_as_text(run: Run) -> None:
         "  diameter: 30, Ask – Far Rock",
         "  bridges: Dun – Insel Ö (2), Insel Ö – Far Rock (20)",
         "",
-        "  isle      links  mean way  longest  first 3  which are",
-        "  Col           2       7.6       23        3  Dun, Insel Ö",
-        "  Dun           3       7.6       22        3  Col, Insel Ö",
-        "  Insel Ö       2       8.4       20        3  Dun, Col",
-        "  Bo            2       9.2       27        5  Col, Dun",
-        "  Ask           2      11.6       30        7  Bo, Col",
-        "  Far Rock      1      24.4       30       22  Insel Ö, Dun",
+        "  isle      links  mean distance  longest  first 3  which are",
+        "  Col           2            7.6       23        3  Dun, Insel Ö",
+        "  Dun           3            7.6       22        3  Col, Insel Ö",
+        "  Insel Ö       2            8.4       20        3  Dun, Col",
+        "  Bo            2            9.2       27        5  Col, Dun",
+        "  Ask           2           11.6       30        7  Bo, Col",
+        "  Far Rock      1           24.4       30       22  Insel Ö, Dun",
     ]
 
 

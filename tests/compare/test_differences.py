@@ -22,7 +22,7 @@ from tests.support import shared
 HERE = Path(__file__).parent
 EDITIONS = {"2018": "{}-2018", "2004": "{}-2004", "brettspielwelt": "bsw-{}"}
 BOARDS = ("germany", "usa", "france", "italy", "baden-wuerttemberg")
-FOLLOWS = {"map.length_of_all_links", "map.mean_way", "map.longest_way"}
+FOLLOWS = {"map.length_of_all_links", "map.mean_distance", "map.longest_distance"}
 """What is told of boards that have little in common, and follows from their links."""
 
 

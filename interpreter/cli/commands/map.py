@@ -214,7 +214,7 @@ def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
     say("  bridges: " + (", ".join(shown) or "none"))
     say()
     cheapest = sorted(rows, key=lambda row: (row["first"]["length"], row["name"]))
-    columns = (graph.node, "links", "mean way", "longest", f"first {data['first']}", "which are")
+    columns = (graph.node, "links", "mean distance", "longest", f"first {data['first']}", "which are")
     cells = [
         (
             row["name"],
