@@ -103,7 +103,7 @@ class Builtins(Rows):
         best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = self.kept(self.value(argument))
-            best = self.kept(ops.Select(ops.Compare(OPERATORS[node.name], number, best), number, best))
+            best = self.kept(ops.Select(ops.Binary(OPERATORS[node.name], number, best), number, best))
         return best
 
     # --- tokens and tracks
@@ -184,7 +184,7 @@ class Builtins(Rows):
             if dealt:
                 row = self.declare(ops.Function("dealt", (CARDS,), "i32"), Builtins._dealt)
                 return ops.Call(row, (b.value(dealt[0]),))
-            return ops.Data(self.memory.words(list(self.constants.lengths)), "lengths")
+            return ops.Constant(self.memory.words(list(self.constants.lengths)), about="lengths")
 
         if node.name == "distance" and not isinstance(starts, core.MakeList):
             inputs = (starts, within, *dealt)
@@ -216,7 +216,7 @@ class Builtins(Rows):
             with self.when(new.differs(ops.Load(place, lengths))):
                 self.add(ops.Store(place, lengths, new))
                 self.do("forget_ways")
-        self.give(ops.Data(lengths, "lengths"))
+        self.give(ops.Constant(lengths, about="lengths"))
 
 
 BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {

@@ -84,7 +84,7 @@ class Decisions(FunctionGroup):
 
             for number, option in enumerate(ask.options):
                 self.each(b, option, partial(put, number, option))
-            b.add(ops.SetGlobal("options_end", end))
+            b.set(ops.Global("options_end"), end)
 
         return self.declare(self._head("options", index, result=None), build)
 

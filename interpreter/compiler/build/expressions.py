@@ -137,7 +137,7 @@ class Expressions(Builtins):
         constant = self.memory.constant(value, type_)
         if self.shapes.is_scalar(type_):
             return ops.Constant(constant, self.shapes.rep(type_))
-        return ops.Data(constant, str(type_)) if value is not None else ZERO
+        return ops.Constant(constant, about=str(type_)) if value is not None else ZERO
 
     # --- printed data
 
@@ -251,7 +251,7 @@ class Expressions(Builtins):
             first, second = self.value(left), self.value(right)
             if first.rep != second.rep:
                 first, second = (side if side.rep == "i64" else ops.ToNumber(side) for side in (first, second))
-            return ops.Compare(operator, first, second)
+            return ops.Binary(operator, first, second)
         if operator not in ("eq", "ne"):
             raise Unsupported(f"the order of {type_}")
         match right:

@@ -75,7 +75,7 @@ class FunctionBuilder:
             statement = replace(statement, span=self.span)
         self.body.append(statement)
 
-    def set(self, var: ops.Var, value: ops.Value) -> None:
+    def set(self, var: ops.Var | ops.Global, value: ops.Value) -> None:
         self.add(ops.Set(var, value))
 
     def give(self, value: ops.Value | None = None) -> None:
@@ -84,7 +84,7 @@ class FunctionBuilder:
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
         """Evaluate a value once, into a variable. Constants and variables are returned unchanged."""
-        return value if isinstance(value, ops.Constant | ops.Data | ops.Var) else self.var(value.rep, name, value)
+        return value if isinstance(value, ops.Constant | ops.Var) else self.var(value.rep, name, value)
 
     @contextmanager
     def block(self) -> Iterator[list[ops.Statement]]:

@@ -134,7 +134,7 @@ class KeptForms(FunctionBuilder):
             if type_.optional:
                 b.add(ops.If(length < 0 if is_listed else ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
                 at = at if is_listed else b.kept(at + WORD)
-            made = b.kept(ops.Allocate(length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
+            made = b.kept(b.call("alloc", length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
             if is_listed:
                 b.add(ops.Store(made, 0, length))
 
@@ -186,7 +186,7 @@ class KeptForms(FunctionBuilder):
                 b.add(ops.If(ops.Not(VALUE), (ops.Return(ZERO),)))
             size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(shapes.size(type_))
             words = b.kept(size)
-            made = b.kept(ops.Allocate(words))
+            made = b.kept(b.call("alloc", words))
             b.add(ops.CopyWords(made, VALUE, words))
 
             def copy(part: Part) -> None:
@@ -250,7 +250,7 @@ class KeptForms(FunctionBuilder):
     def allocated(self, words: list[ops.Value]) -> ops.Value:
         """Build a record of these words in the arena."""
         words = [self.kept(word) for word in words]
-        made = self.var("i32", "made", ops.Allocate(ops.Constant(max(1, len(words)))))
+        made = self.var("i32", "made", self.call("alloc", ops.Constant(max(1, len(words)))))
         for number, word in enumerate(words):
             self.add(ops.Store(made, number * WORD, word))
         return made

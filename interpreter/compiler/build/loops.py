@@ -217,10 +217,8 @@ class Loops(KeptForms, ABC):
 
     def _begin_list(self, bound: ops.Value) -> tuple[ops.Var, ops.Var]:
         """Return the address of a new list with room for some items, and that of its last item so far."""
-        pointer, end = self.var("i32", "made"), self.var("i32", "end")
-        self.set(pointer, ops.Allocate(bound + 1))
-        self.set(end, pointer)
-        return pointer, end
+        pointer = self.var("i32", "made", self.call("alloc", bound + 1))
+        return pointer, self.var("i32", "end", pointer)
 
     def _append(self, end: ops.Var, item: ops.Var, type_: Type) -> None:
         self.set(end, end + WORD)
@@ -240,7 +238,7 @@ class Loops(KeptForms, ABC):
         best = self.var("i64", "best", none)
 
         def compare(item: ops.Var) -> None:
-            with self.when(ops.either(best.equals(none), ops.Compare(operator, item, best))):
+            with self.when(ops.either(best.equals(none), ops.Binary(operator, item, best))):
                 self.set(best, item)
 
         source.each(compare)
@@ -325,7 +323,7 @@ class Loops(KeptForms, ABC):
         bound = self.kept(source.bound)
         width = max(1, len(node.keys))
         pointer, end = self._begin_list(bound)
-        keys = self.var("i32", "keys", ops.Allocate(bound * (2 * width) + 2))
+        keys = self.var("i32", "keys", self.call("alloc", bound * (2 * width) + 2))
         self.set(keys, (keys + 7) & -8)
         at = self.var("i32", "key", keys)
 
@@ -348,5 +346,5 @@ def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) 
     result: ops.Value = ZERO
     for key, best_key in reversed(list(zip(keys, best, strict=True))):
         equal = ops.both(key.equals(best_key), result) if result != ZERO else ZERO
-        result = ops.either(ops.Compare(operator, key, best_key), equal)
+        result = ops.either(ops.Binary(operator, key, best_key), equal)
     return result

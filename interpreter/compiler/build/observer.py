@@ -103,7 +103,7 @@ class Observer(Sights):
                 with b.when(ops.Not(self.sees_card(word))):
                     b.add(ops.Store(into, 0, ops.Constant(HIDDEN)))
             return
-        room = b.kept(ops.Allocate(ops.Constant(self.shapes.words(part.type))), "room")
+        room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
         b.store(room, 0, value, part.type)
         shown, covered = (
             partial(self._value, b, room, into, part.type),

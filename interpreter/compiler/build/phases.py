@@ -44,8 +44,8 @@ class Phases(Control):
     def _back(self, b: Steps) -> None:
         """Return control to a frame. A special frame is popped."""
         where = b.kept(ops.Load(FRAME, WHERE), "where")
-        special = (ops.SetGlobal("top", FRAME), ops.SetGlobal("frame", ops.Load(FRAME, BELOW)))
-        b.add(ops.If(where >= len(self.program.stretches), special, (ops.SetGlobal("frame", FRAME),)))
+        special = (ops.Set(ops.Global("top"), FRAME), ops.Set(ops.Global("frame"), ops.Load(FRAME, BELOW)))
+        b.add(ops.If(where >= len(self.program.stretches), special, (ops.Set(ops.Global("frame"), FRAME),)))
         b.give(where)
 
     # --- set-up, rounds, phases
@@ -89,7 +89,7 @@ class Phases(Control):
     def _settled(self, b: Steps, back: str, up: ops.Value) -> None:
         """Settle, then continue with a special stretch."""
         with self.settling(b):
-            b.add(ops.SetGlobal("frame", self.push_special(b, back, up)))
+            b.set(ops.Global("frame"), self.push_special(b, back, up))
         self.goes(b, back)
 
     def _phase_over(self, b: Steps) -> None:

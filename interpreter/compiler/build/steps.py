@@ -184,7 +184,7 @@ class Steps(DelayedBlocks):
     def own(self, value: core.Expression, type_: Type) -> ops.Value:
         """Build a value that does not change when cells change: copy it if it may be in a cell."""
         result = self.called(value, type_)
-        if self.pure or isinstance(result, ops.Data) or result == ZERO:  # only other addresses may be of cells
+        if self.pure or isinstance(result, ops.Constant):  # only other addresses may be of cells
             return result
         return self.copied(result, type_)
 

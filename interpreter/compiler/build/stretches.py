@@ -67,7 +67,7 @@ class Control(FunctionGroup):
         b.add(ops.Store(frame, WHERE, ops.Constant(self.special(name))))
         b.add(ops.Store(frame, INTO, ops.Constant(-1)))
         b.add(ops.Store(frame, BELOW, below))
-        b.add(ops.SetGlobal("top", frame + FRAME_HEAD * WORD))
+        b.set(ops.Global("top"), frame + FRAME_HEAD * WORD)
         return frame
 
     def enter(self, b: Steps, procedure: str, values: Sequence[ops.Value], up: ops.Value) -> None:
@@ -80,14 +80,14 @@ class Control(FunctionGroup):
             return
         shape = self.module.frames.shape(procedure)
         frame = self._new_frame(b, shape.words, "new")
-        fresh = ops.Data(self.memory.words(shape.fresh), "a new frame")
+        fresh = ops.Constant(self.memory.words(shape.fresh), about="a new frame")
         b.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
         b.add(ops.Store(frame, BELOW, up))
         for value, slot in zip(values, shape.slots, strict=False):
             if slot is not None:
                 b.store(frame, slot.offset, value, slot.type)
-        b.add(ops.SetGlobal("top", frame + shape.size))
-        b.add(ops.SetGlobal("frame", frame))
+        b.set(ops.Global("top"), frame + shape.size)
+        b.set(ops.Global("frame"), frame)
         self.goes(b, lowered.entry)
 
 
@@ -163,7 +163,7 @@ class Stretches(Control):
             into = b.kept(ops.Load(up, INTO), "into")
             with b.when(into > 0):
                 b.store(up + into, 0, result, kept_in_frame(self.shapes, b.result))
-        b.add(ops.SetGlobal("top", FRAME))
+        b.set(ops.Global("top"), FRAME)
         b.give(ops.Call("back", (up,)))
 
     def _call(self, b: Steps, procedure: str, call: core.CallRule | core.CallBase, into: int, then: int) -> None:

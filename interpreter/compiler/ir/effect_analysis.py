@@ -122,7 +122,7 @@ class _Reader:
         self.reads: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
         self._number = {var: number for number, var in enumerate(function.parameters)}
-        self._sets: dict[ops.Var, list[ops.Value]] = {}
+        self._sets: dict[ops.Var | ops.Global, list[ops.Value]] = {}
         for op in inner(function.body):
             if isinstance(op, ops.Set):
                 self._sets.setdefault(op.var, []).append(op.value)
@@ -207,8 +207,8 @@ class _Reader:
         """
         match op:
             case ops.Select(
-                ops.Not(ops.Compare("eq", ops.Load() as tested, ops.Constant(-1))),
-                ops.Compare(
+                ops.Not(ops.Binary("eq", ops.Load() as tested, ops.Constant(-1))),
+                ops.Binary(
                     "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Var() as seat
                 ),
                 ops.Constant(0),

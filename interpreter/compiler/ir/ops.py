@@ -20,7 +20,6 @@ from interpreter.language.types import Type
 
 __all__ = [
     "Action",
-    "Allocate",
     "Binary",
     "Block",
     "Break",
@@ -28,10 +27,8 @@ __all__ = [
     "Cell",
     "CellGroup",
     "Charge",
-    "Compare",
     "Constant",
     "CopyWords",
-    "Data",
     "Do",
     "Fail",
     "Function",
@@ -47,7 +44,6 @@ __all__ = [
     "Return",
     "Select",
     "Set",
-    "SetGlobal",
     "Statement",
     "Store",
     "StoreLong",
@@ -91,13 +87,14 @@ class Op:
 
 Operator = Callable[["Operand", "Value | int"], "Value"]
 COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+"""Operators with a test as their result: 0 or 1."""
 
 
 def _building(operator: str) -> Operator:
     def build(left: Operand, right: Value | int) -> Value:
         value = cast("Value", left)
         other = Constant(right, value.rep) if isinstance(right, int) else right
-        return (Compare if operator in COMPARISONS else Binary)(operator, value, other)
+        return Binary(operator, value, other)
 
     return build
 
@@ -115,10 +112,8 @@ class Operand(Op):
         match value, other.value if isinstance(other, Constant) else other:
             case _, 0:
                 return value
-            case Constant(number, rep), int(more):
-                return Constant(number + more, rep)
-            case Data(address, of), int(more):
-                return Data(address + more, of)
+            case Constant(number, rep, about), int(more):
+                return Constant(number + more, rep, about)
             case Constant(0), _ if not isinstance(other, int):
                 return other
             case _:
@@ -165,20 +160,11 @@ class Var(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Operand):
-    """A compile-time number."""
+    """A compile-time number. ``about`` describes the data if it is an address: ``table payout``."""
 
     value: int
     rep: Rep = "i32"
-
-
-@dataclass(frozen=True, slots=True)
-class Data(Operand):
-    """The address of constant data in the module's memory."""
-
-    address: int
-    of: str = ""
-    """Description for readers of the IR: ``table payout``."""
-    rep: Rep = "i32"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +206,8 @@ class Cell(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Operand):
-    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``."""
+    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``; or
+    a signed comparison. Both sides have one representation."""
 
     operator: str
     left: Value
@@ -228,17 +215,7 @@ class Binary(Operand):
 
     @property
     def rep(self) -> Rep:
-        return self.left.rep
-
-
-@dataclass(frozen=True, slots=True)
-class Compare(Operand):
-    """``eq``, ``ne``, ``lt``, ``le``, ``gt``, ``ge`` of two values of one representation; signed."""
-
-    operator: str
-    left: Value
-    right: Value
-    rep: Rep = "i32"
+        return "i32" if self.operator in COMPARISONS else self.left.rep
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,14 +274,6 @@ class Call(Operand):
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate(Operand):
-    """The address of newly allocated words in the arena."""
-
-    words: Value
-    rep: Rep = "i32"
-
-
-@dataclass(frozen=True, slots=True)
 class Within(Operand):
     """A value preceded by statements, which run when it is evaluated: the result of inlining a call."""
 
@@ -319,20 +288,17 @@ class Within(Operand):
 Value = (
     Var
     | Constant
-    | Data
     | Global
     | Load
     | LoadLong
     | Cell
     | Binary
-    | Compare
     | Not
     | ToNumber
     | ToIndex
     | ToWord
     | Select
     | Call
-    | Allocate
     | Within
 )
 
@@ -349,17 +315,9 @@ class Action(Op):
 
 @dataclass(frozen=True, slots=True)
 class Set(Action):
-    """Set a variable."""
+    """Set a variable, or a global of the machine."""
 
-    var: Var
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class SetGlobal(Action):
-    """Set a global of the machine."""
-
-    name: str
+    var: Var | Global
     value: Value
 
 
@@ -473,7 +431,6 @@ class Touch(Action):
 
 Statement = (
     Set
-    | SetGlobal
     | Store
     | StoreLong
     | CopyWords

@@ -72,8 +72,6 @@ class _Writer:
         match statement:
             case ops.Set(var, value):
                 yield f"{pad}{self._target(var)} = {v(value)}"
-            case ops.SetGlobal(name, value):
-                yield f"{pad}${name} = {v(value)}"
             case ops.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
                 yield f"{pad}{cell or f'store {self._at(address, offset)}{_of(group)}'} = {v(value)}"
@@ -114,9 +112,9 @@ class _Writer:
             case _:
                 assert_never(statement)
 
-    def _target(self, var: ops.Var) -> str:
-        if var.name in self._declared:
-            return var.name
+    def _target(self, var: ops.Var | ops.Global) -> str:
+        if isinstance(var, ops.Global) or var.name in self._declared:
+            return self.value(var)
         self._declared.add(var.name)
         return f"{var.name}: {var.rep}"
 
@@ -126,10 +124,8 @@ class _Writer:
         """Return a value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
-            case ops.Constant(number, rep):
-                return f"{number}L" if rep == "i64" else str(number)
-            case ops.Data(address, of):
-                return f"data {address}{f' {chr(34)}{of}{chr(34)}' if of else ''}"
+            case ops.Constant(number, rep, about):
+                return f'data {number} "{about}"' if about else f"{number}L" if rep == "i64" else str(number)
             case ops.Var(name):
                 return name
             case ops.Global(name):
@@ -142,7 +138,7 @@ class _Writer:
                 return f"load long {self._at(address, offset)}"
             case ops.Cell(address, group):
                 return self._address(address) or f"&{v(address)}{_of(group)}"
-            case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
+            case ops.Binary(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
             case ops.Not(operand):
@@ -157,8 +153,6 @@ class _Writer:
                 return f"{inner(then)} if {inner(test)} else {inner(otherwise)}"
             case ops.Call(name, arguments):
                 return f"{name}({', '.join(map(v, arguments))})"
-            case ops.Allocate(words):
-                return f"allocate({v(words)})"
             case ops.Within(body, inner_value):
                 return self._within(body, inner_value)
             case _:
@@ -178,7 +172,7 @@ class _Writer:
     def _inner(self, value: ops.Value) -> str:
         """Return a value as an operand, in parentheses if it has an operator."""
         text = self.value(value)
-        operators = isinstance(value, ops.Binary | ops.Compare | ops.Not | ops.Select)
+        operators = isinstance(value, ops.Binary | ops.Not | ops.Select)
         return f"({text})" if operators and not text.startswith("&") else text
 
     # --- memory

@@ -271,7 +271,7 @@ class _Memoised:
         yield ops.Set(answer, ops.Call(f"{self.function.name}.work", self.function.parameters, self.rep))
         if self.memo.words:
             yield from self._kept(answer)
-            yield ops.SetGlobal("arena", mark)
+            yield ops.Set(ops.Global("arena"), mark)
         word: ops.Value = answer
         if self.rep == "i64":
             word = ops.ToIndex(word)

@@ -18,11 +18,11 @@ __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number during a range check."""
-_BINARY = {
+INSTRUCTIONS = {
     **{"add": "add", "sub": "sub", "mul": "mul", "div": "div_u", "mod": "rem_u"},
     **{"and": "and", "or": "or", "shl": "shl", "shr": "shr_u"},
+    **{"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"},
 }
-_COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
@@ -68,10 +68,10 @@ class _Writer:
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self._value
         match statement:
-            case ops.Set(var, value):
-                yield f"{pad}(local.set ${self._var(var)} {v(value)})"
-            case ops.SetGlobal(name, value):
+            case ops.Set(ops.Global(name), value):
                 yield f"{pad}(global.set ${name} {v(value)})"
+            case ops.Set(ops.Var() as var, value):
+                yield f"{pad}(local.set ${self._var(var)} {v(value)})"
             case ops.Store(address, offset, value):
                 yield f"{pad}(i32.store{_offset(offset)} {v(address)} {v(value)})"
             case ops.StoreLong(address, offset, value):
@@ -132,10 +132,8 @@ class _Writer:
     def _value(self, value: ops.Value) -> str:
         v = self._value
         match value:
-            case ops.Constant(number, rep):
-                return f"({rep}.const {number})"
-            case ops.Data(address, of):
-                return f"(i32.const {address})" + (f" (; {of} ;)" if of else "")
+            case ops.Constant(number, rep, about):
+                return f"({rep}.const {number})" + (f" (; {about} ;)" if about else "")
             case ops.Var():
                 return f"(local.get ${self._var(value)})"
             case ops.Global(name):
@@ -152,10 +150,6 @@ class _Writer:
                 return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
             case ops.Binary(operator, left, right):
                 return self._binary(operator, left, right)
-            case ops.Compare(operator, left, right):
-                if isinstance(right, ops.Constant) and right.value == 0 and operator == "eq":
-                    return f"({left.rep}.eqz {v(left)})"
-                return f"({left.rep}.{_COMPARE[operator]} {v(left)} {v(right)})"
             case ops.Not(inner):
                 return f"(i32.eqz {v(inner)})"
             case ops.ToNumber(inner):
@@ -168,8 +162,6 @@ class _Writer:
                 return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
             case ops.Call(function, arguments):
                 return self._call(function, [v(argument) for argument in arguments])
-            case ops.Allocate(words):
-                return self._call("alloc", [v(words)])
             case _:
                 assert_never(value)
 
@@ -186,7 +178,9 @@ class _Writer:
     def _binary(self, operator: str, left: ops.Value, right: ops.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
             return self._call(operator, [self._value(left), self._value(right)])
-        return f"({left.rep}.{_BINARY[operator]} {self._value(left)} {self._value(right)})"
+        if operator == "eq" and right == ops.Constant(0, left.rep):
+            return f"({left.rep}.eqz {self._value(left)})"
+        return f"({left.rep}.{INSTRUCTIONS[operator]} {self._value(left)} {self._value(right)})"
 
     def _word(self, value: ops.Value, optional: bool) -> str:
         if fits(value):
