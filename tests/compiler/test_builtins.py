@@ -165,8 +165,8 @@ class Both:
         """A function of arguments in their kept forms; it writes the kept form of what the call gives behind them."""
 
         def build(b: Steps) -> None:
-            b.add(ops.SetGlobal("arena", ops.Global("arena_start")))
-            b.add(ops.SetGlobal("fuel", ops.Constant(FUEL)))
+            b.set(ops.Global("arena"), ops.Global("arena_start"))
+            b.set(ops.Global("fuel"), ops.Constant(FUEL))
             at = self.given
             for number, type_ in enumerate(call.types):
                 if not isinstance(type_, TrackType):

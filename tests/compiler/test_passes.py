@@ -173,10 +173,7 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
             (local.set $t4 (i32.load offset=100 (local.get $frame)))
             (local.set $new5 (call $f.best_0))
             (if
-              (i32.eqz
-                (i64.eq
-                  (local.get $new5)
-                  (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2)))))
+              (i64.ne (local.get $new5) (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2))))
               (then
                 (i32.store
                   offset=468
@@ -288,7 +285,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
           (local.set $new1 (call $f.twice_0 (i64.load32_s offset=476 (i32.const 0))))
-          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (local.get $new1) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store
                 offset=476
@@ -313,7 +310,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
           (local.set $new1 (block (result i64)
           (local.set $f.twice_0.p0.1 (i64.load32_s offset=476 (i32.const 0)))
           (i64.add (local.get $f.twice_0.p0.1) (local.get $f.twice_0.p0.1))))
-          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (local.get $new1) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store
                 offset=476
@@ -349,7 +346,7 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
         (func $s.act_0_4 (param $frame i32) (result i32)
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
-          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (i64.const 2) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
             )
@@ -362,7 +359,7 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
         (func $s.act_0_4 (param $frame i32) (result i32)
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
-          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (i64.const 2) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
             )

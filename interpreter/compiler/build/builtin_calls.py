@@ -63,7 +63,7 @@ class Builtins(Rows):
         items = self.kept(self.value(node.arguments[0]))
         length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
-        item = ops.Load(items + length * WORD, 0, rep) if node.name == "last" else ops.Load(items, WORD, rep)
+        item = ops.read(items + length * WORD, 0, rep) if node.name == "last" else ops.read(items, WORD, rep)
         return ops.Select(length.equals(0), self.none(node.type), item)
 
     def _position(self, node: core.Builtin) -> ops.Value:
@@ -140,7 +140,7 @@ class Builtins(Rows):
     def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
-        return self.call("track_vacancy", data, kind, ops.Load(held + kind * WORD, 0, "i64", group))
+        return self.call("track_vacancy", data, kind, ops.read(held + kind * WORD, 0, "i64", group))
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
@@ -197,7 +197,7 @@ class Builtins(Rows):
                 )
                 if row is not None:
                     to = self.kept(self.value(goal))
-                    return ops.Load(row + to * WORD, WORD, "i64")
+                    return ops.read(row + to * WORD, WORD, "i64")
         return self.call(node.name, *map(self.value, (starts, goal, within)), lengths(self))
 
     def _dealt(self) -> None:

@@ -37,14 +37,14 @@ class Cells(Loops):
     @property
     def pending(self) -> ops.Value:
         """The watches that are awake, as bits."""
-        return ops.LoadLong(ZERO, self.memory.groups["pending"].address)
+        return ops.Load(ZERO, self.memory.groups["pending"].address, "i64")
 
     def set_pending(self, watches: ops.Value) -> None:
-        self.add(ops.StoreLong(ZERO, self.memory.groups["pending"].address, watches))
+        self.add(ops.Store(ZERO, self.memory.groups["pending"].address, watches))
 
     def cell(self, name: str, rep: ops.Rep = "i32", word: int = 0) -> ops.Value:
         """Return a word of the only cell of a group."""
-        return ops.Load(ZERO, self.memory.groups[name].address + word * WORD, rep, name)
+        return ops.read(ZERO, self.memory.groups[name].address + word * WORD, rep, name)
 
     def set_cell(self, name: str, value: ops.Value, word: int = 0) -> None:
         """Set a word of the only cell of a group without waking watches."""
@@ -75,7 +75,7 @@ class Cells(Loops):
         type_, (address, offset) = group.type, self.place(group, owner)
         old = self.load(address, offset, type_, group.name)
         same = self.same(new, old if self.shapes.is_scalar(type_) else self.kept(old), type_, type_)
-        with self.when(ops.Not(same)):
+        with self.when(ops.negated(same)):
             self.store(address, offset, new, type_, group.name)
             self.wake(group, owner)
 
@@ -94,6 +94,6 @@ class Cells(Loops):
                 mask = ops.Constant(masks[0], "i64")
             else:
                 words = [half for mask in masks for half in halves(mask)]
-                mask = ops.LoadLong(owner * (2 * WORD), self.memory.words(words))
+                mask = ops.Load(owner * (2 * WORD), self.memory.words(words), "i64")
             self.set_pending(self.pending | mask)
         self.add(ops.Touch(group.name, owner if group.count > 1 else None))

@@ -78,7 +78,7 @@ class Standalone(Sights):
                 b.add(ops.If(length < 0, (ops.Store(INTO, 0, length), ops.Return())))
                 b.add(ops.Store(INTO, 0, length))
             elif type_.optional:
-                b.add(ops.If(ops.Not(ops.Load(AT)), (ops.Return(),)))
+                b.add(ops.If(ops.negated(ops.Load(AT)), (ops.Return(),)))
                 b.add(ops.Store(INTO, 0, ONE))
                 head = WORD
 

@@ -75,7 +75,7 @@ class KeptForms(FunctionBuilder):
         """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            return ops.Load(address, offset, shapes.rep(type_), group)
+            return ops.read(address, offset, shapes.rep(type_), group)
         at = address + offset
         if group:
             at = ops.Cell(at, group)
@@ -132,7 +132,7 @@ class KeptForms(FunctionBuilder):
             at: ops.Value = AT
             length = b.kept(ops.Load(at)) if is_listed else ZERO
             if type_.optional:
-                b.add(ops.If(length < 0 if is_listed else ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
+                b.add(ops.If(length < 0 if is_listed else ops.negated(ops.Load(at)), (ops.Return(ZERO),)))
                 at = at if is_listed else b.kept(at + WORD)
             made = b.kept(b.call("alloc", length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
             if is_listed:
@@ -156,7 +156,7 @@ class KeptForms(FunctionBuilder):
             at: ops.Value = AT
             if type_.optional:
                 none = ops.Store(at, 0, ops.Constant(shapes.kept_none(type_)))
-                b.add(ops.If(ops.Not(VALUE), (none, ops.Return())))
+                b.add(ops.If(ops.negated(VALUE), (none, ops.Return())))
                 if not is_listed:
                     b.add(ops.Store(at, 0, ONE))
                     at = b.kept(at + WORD)
@@ -165,7 +165,7 @@ class KeptForms(FunctionBuilder):
                 b.add(ops.Store(at, 0, length))
 
             def encode(part: Part) -> None:
-                value = ops.Load(VALUE + part.shift, part.offset, shapes.rep(part.type))
+                value = ops.read(VALUE + part.shift, part.offset, shapes.rep(part.type))
                 b.store(at + part.kept_shift, part.kept_offset, value, part.type)
 
             each_part(b, type_, length, encode)
@@ -183,7 +183,7 @@ class KeptForms(FunctionBuilder):
 
         def build(b: KeptForms) -> None:
             if type_.optional:
-                b.add(ops.If(ops.Not(VALUE), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(VALUE), (ops.Return(ZERO),)))
             size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(shapes.size(type_))
             words = b.kept(size)
             made = b.kept(b.call("alloc", words))
@@ -207,7 +207,7 @@ class KeptForms(FunctionBuilder):
             return left.equals(right)
         if type_.optional or other_type.optional:
             both = self.same(left, right, type_.sure, other_type.sure)
-            some = ops.Select(ops.Not(left), ZERO, ops.Select(ops.Not(right), ZERO, both))
+            some = ops.Select(ops.negated(left), ZERO, ops.Select(ops.negated(right), ZERO, both))
             return ops.either(left.equals(right), some)
         if shapes.is_listed(type_) and shapes.is_flat(type_):
             return self.call("equal_lists", left, right)
@@ -226,9 +226,9 @@ class KeptForms(FunctionBuilder):
                 b.add(ops.If(length.differs(ops.Load(RIGHT)), (ops.Return(ZERO),)))
 
             def compare(part: Part) -> None:
-                pair = (ops.Load(side + part.shift, part.offset, shapes.rep(part.type)) for side in (LEFT, RIGHT))
+                pair = (ops.read(side + part.shift, part.offset, shapes.rep(part.type)) for side in (LEFT, RIGHT))
                 left, right = map(b.kept, pair)
-                b.add(ops.If(ops.Not(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
 
             each_part(b, type_, length, compare)
             b.give(ONE)

@@ -78,7 +78,7 @@ class Loops(KeptForms, ABC):
             self.set(at, pointer)
             self.set(end, pointer + length * WORD)
             with self.repeated("each", at.differs(end), ops.Set(at, at + WORD)):
-                body(self._item(ops.Load(at, WORD, self.shapes.rep(item))))
+                body(self._item(ops.read(at, WORD, self.shapes.rep(item))))
 
         return Source(item, length, each)
 
@@ -257,7 +257,7 @@ class Loops(KeptForms, ABC):
             def check(item: ops.Var) -> None:
                 self.locals[node.variable] = item
                 test = self.value(node.test) if node.test is not None else ONE
-                with self.when(test if expected else ops.Not(test)):
+                with self.when(test if expected else ops.negated(test)):
                     self.set(result, ops.Constant(int(expected)))
                     self.add(ops.Break(label))
 
@@ -332,7 +332,7 @@ class Loops(KeptForms, ABC):
             with self.passing(node.test):
                 for number, key in enumerate(self._keys(node, item)):
                     wide = key if key.rep == "i64" else ops.ToNumber(key)
-                    self.add(ops.StoreLong(at, 8 * number, wide))
+                    self.add(ops.Store(at, 8 * number, wide))
                 self.set(at, at + 8 * width)
                 self._append(end, item, source.item)
 

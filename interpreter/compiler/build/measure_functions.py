@@ -137,7 +137,7 @@ class Measures(Expressions):
         """Return the digit of a subject that is a number; none is 0."""
         digit = self.kept(number - part.low)
         is_none = number.equals(NO_NUMBER)
-        out = ops.Select(digit < 1, ops.Not(is_none), digit > part.mask)
+        out = ops.Select(digit < 1, ops.negated(is_none), digit > part.mask)
         self.fail_if(out, "a number that tells values apart is too large")
         return ops.Select(is_none, ops.Constant(0, "i64"), digit)
 

@@ -100,7 +100,7 @@ class Observer(Sights):
             word = b.kept(b.word(value, part.type.optional), "word")
             b.add(ops.Store(into, 0, self._scalar(word, part.type)))
             if isinstance(part.type, CardType):
-                with b.when(ops.Not(self.sees_card(word))):
+                with b.when(ops.negated(self.sees_card(word))):
                     b.add(ops.Store(into, 0, ops.Constant(HIDDEN)))
             return
         room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
@@ -220,7 +220,7 @@ class Observer(Sights):
         with b.counted(length, "item") as number:
             item = b.kept(ops.Load(at + number * WORD, WORD), "word")
             thing = b.kept(item - low, "thing")
-            with b.when(ops.Not(ops.either(thing < 0, thing >= size))):
+            with b.when(ops.negated(ops.either(thing < 0, thing >= size))):
                 place = b.kept(into + thing * WORD, "place")
-                with b.when(ops.Not(ops.Load(place))):
+                with b.when(ops.negated(ops.Load(place))):
                     b.add(ops.Store(place, 0, number + 1))

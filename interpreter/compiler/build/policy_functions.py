@@ -106,7 +106,7 @@ class Policies(Sights):
                 raise Unsupported("a policy that reads what its seat may not see")
             location = self.memory.groups["location"].address
             zone = ops.Load(card * WORD, location, "i32", "location")
-            b.fail_if(ops.both(holds, ops.Not(self.may_see(zone, seat))), "a card that is hidden")
+            b.fail_if(ops.both(holds, ops.negated(self.may_see(zone, seat))), "a card that is hidden")
 
 
 class _Chooser:

@@ -35,7 +35,7 @@ class Ranking(FunctionGroup):
         """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
         does not count."""
         counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
-        b.add(ops.If(ops.Not(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
+        b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
         place = b.var("i32", "place", ONE)
         for other in (seat for seat, counted in enumerate(counts) if counted):
             with b.leaving("better") as label:

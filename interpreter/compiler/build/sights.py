@@ -103,12 +103,12 @@ class Sights(FunctionGroup):
     def hides(self, at: ops.Value, type_: Type) -> ops.Value:
         """Return the test of whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
-            return ops.Not(self.sees_card(ops.Load(at)))
+            return ops.negated(self.sees_card(ops.Load(at)))
         shapes = self.shapes
 
         def build(b: Steps) -> None:
             if type_.optional and not shapes.is_listed(type_):
-                b.add(ops.If(ops.Not(ops.Load(AT)), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(ops.Load(AT)), (ops.Return(ZERO),)))
             start = AT + WORD * (type_.optional and not shapes.is_listed(type_))
             length = b.kept(ops.Load(AT)) if shapes.is_listed(type_) else ZERO
 

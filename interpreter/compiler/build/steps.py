@@ -58,7 +58,7 @@ class Steps(DelayedBlocks):
             b.begin(layer, pure=True)
             if layer.when is not None and layer.layer > 0:
                 below = b.function(f"{layer.rule}@{layer.layer - 1}")
-                with b.when(ops.Not(b.value(layer.when))):
+                with b.when(ops.negated(b.value(layer.when))):
                     b.give(ops.Call(below, parameters, result))
             b._body(layer)
 
@@ -72,7 +72,7 @@ class Steps(DelayedBlocks):
                 if line.bind is not None:
                     self.write_local(line.bind, self.value(line.test), line.test.type)
                 else:
-                    self.add(ops.If(ops.Not(self.value(line.test)), (ops.Return(ZERO),)))
+                    self.add(ops.If(ops.negated(self.value(line.test)), (ops.Return(ZERO),)))
             self.give(ONE)
         elif isinstance(layer.body, tuple):
             self.steps(layer.steps)
@@ -210,7 +210,14 @@ class Steps(DelayedBlocks):
         if call is None:
             self.kept(self.value(value))
         else:
-            self.add(ops.Do(call, value.type != NOTHING))
+            self.run(call, value.type)
+
+    def run(self, call: ops.Call, result: Type) -> None:
+        """Add the call of a procedure; its result is dropped."""
+        if result == NOTHING:
+            self.add(ops.Do(call))
+        else:
+            self.kept(call)
 
     def _return(self, value: core.Expression | None) -> None:
         result = None
@@ -227,7 +234,7 @@ class Steps(DelayedBlocks):
         type_ = test.value.type
         value = self.kept(self.own(test.value, type_))
         self.write_local(test.bind, value, type_)
-        return ops.Not(self.is_none(value, type_))
+        return ops.negated(self.is_none(value, type_))
 
     # --- loops
 
@@ -252,7 +259,7 @@ class Steps(DelayedBlocks):
         limit = self.kept(self.value(step.bound)) if step.bound is not None else None
         self.set(passes, ops.Constant(0, "i64"))
         with self.repeated("while", ONE) as label:
-            self.add(ops.If(ops.Not(self.value(step.test)), (ops.Break(label),)))
+            self.add(ops.If(ops.negated(self.value(step.test)), (ops.Break(label),)))
             self.set(passes, passes + 1)
             self.add(ops.Charge(ops.Constant(2)))
             if limit is not None:
@@ -330,5 +337,5 @@ class Steps(DelayedBlocks):
         item = self.shapes.item(step.items.type)
         items = self.kept(self.value(step.items), "items")
         index = self.kept(self.call("pick", ops.Load(items), *self._chance(step.chance)))
-        picked = ops.Load(items + index * WORD, WORD, self.shapes.rep(item))
+        picked = ops.read(items + index * WORD, WORD, self.shapes.rep(item))
         self.write_local(step.index, self.copied(picked, item), item)

@@ -49,7 +49,7 @@ class Control(FunctionGroup):
         to."""
         test: ops.Value = ZERO
         if self.constants.watches:
-            test = ops.both(b.pending.differs(0), ops.Not(b.cell("settling")))
+            test = ops.both(b.pending.differs(0), ops.negated(b.cell("settling")))
         with b.when(test):
             yield
             b.set_cell("settling", ONE)
@@ -74,8 +74,8 @@ class Control(FunctionGroup):
         """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
-            has_result = lowered.layer.result != NOTHING
-            b.add(ops.Do(ops.Call(b.procedure(procedure), tuple(values)), has_result))
+            result = lowered.layer.result
+            b.run(ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result)), result)
             b.give(ops.Call("back", (up,)))
             return
         shape = self.module.frames.shape(procedure)
@@ -216,10 +216,10 @@ class Stretches(Control):
         counts = self.constants.statics["seat.counts"]
         if not all(counts):
             table = self.memory.words([int(counted) for counted in counts])
-            b.fail_if(ops.Not(ops.Load(seat * WORD, table)), "a seat that does not count")
+            b.fail_if(ops.negated(ops.Load(seat * WORD, table)), "a seat that does not count")
         is_sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
         if not is_sure:
-            b.fail_if(ops.Not(ops.Call(self.decisions.open(index), (FRAME,))), "no choice is left")
+            b.fail_if(ops.negated(ops.Call(self.decisions.open(index), (FRAME,))), "no choice is left")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
         b.add(ops.Store(ZERO, STATE, FRAME))
         b.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))

@@ -51,7 +51,7 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
 def fits(value: ops.Value) -> bool:
     """Return whether a number certainly fits into a word because it comes from one."""
     match value:
-        case ops.Load() | ops.ToNumber():
+        case ops.ToNumber():
             return True
         case ops.Constant(number):
             return -(2**31) <= number < 2**31
@@ -121,7 +121,7 @@ class _Reader:
         self.cells = cells
         self.reads: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
-        self._number = {var: number for number, var in enumerate(function.parameters)}
+        self._number: dict[ops.Var | ops.Global, int] = {var: i for i, var in enumerate(function.parameters)}
         self._sets: dict[ops.Var | ops.Global, list[ops.Value]] = {}
         for op in inner(function.body):
             if isinstance(op, ops.Set):
@@ -207,7 +207,7 @@ class _Reader:
         """
         match op:
             case ops.Select(
-                ops.Not(ops.Binary("eq", ops.Load() as tested, ops.Constant(-1))),
+                ops.Binary("ne", ops.Load() as tested, ops.Constant(-1)),
                 ops.Binary(
                     "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Var() as seat
                 ),

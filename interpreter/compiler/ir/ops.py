@@ -36,9 +36,7 @@ __all__ = [
     "If",
     "Key",
     "Load",
-    "LoadLong",
     "Memo",
-    "Not",
     "Op",
     "Rep",
     "Return",
@@ -46,7 +44,6 @@ __all__ = [
     "Set",
     "Statement",
     "Store",
-    "StoreLong",
     "TailCall",
     "ToIndex",
     "ToNumber",
@@ -58,6 +55,8 @@ __all__ = [
     "Within",
     "both",
     "either",
+    "negated",
+    "read",
     "split",
 ]
 
@@ -86,8 +85,8 @@ class Op:
 
 
 Operator = Callable[["Operand", "Value | int"], "Value"]
-COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
-"""Operators with a test as their result: 0 or 1."""
+OPPOSITES = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+"""Comparisons, whose result is 0 or 1, with their opposites."""
 
 
 def _building(operator: str) -> Operator:
@@ -177,22 +176,13 @@ class Global(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Load(Operand):
-    """The word at an address. ``group`` is the group of cells that it belongs to, or several joined by ``|``; ``?`` for
-    any; empty for constants and the arena."""
+    """A word or a number of 64 bits in memory. ``group`` is the group of cells that it belongs to, or several joined by
+    ``|``; ``?`` for any; empty for constants and the arena."""
 
     address: Value
     offset: int = 0
     rep: Rep = "i32"
     group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadLong(Operand):
-    """A 64-bit number from memory of the machine."""
-
-    address: Value
-    offset: int = 0
-    rep: Rep = "i64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +205,7 @@ class Binary(Operand):
 
     @property
     def rep(self) -> Rep:
-        return "i32" if self.operator in COMPARISONS else self.left.rep
-
-
-@dataclass(frozen=True, slots=True)
-class Not(Operand):
-    """1 if the value is 0, else 0."""
-
-    value: Value
-    rep: Rep = "i32"
+        return "i32" if self.operator in OPPOSITES else self.left.rep
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,22 +267,7 @@ class Within(Operand):
         return self.value.rep
 
 
-Value = (
-    Var
-    | Constant
-    | Global
-    | Load
-    | LoadLong
-    | Cell
-    | Binary
-    | Not
-    | ToNumber
-    | ToIndex
-    | ToWord
-    | Select
-    | Call
-    | Within
-)
+Value = Var | Constant | Global | Load | Cell | Binary | ToNumber | ToIndex | ToWord | Select | Call | Within
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -323,21 +290,12 @@ class Set(Action):
 
 @dataclass(frozen=True, slots=True)
 class Store(Action):
-    """Write a word. ``group`` as in :class:`Load`."""
+    """Write a word or a number of 64 bits. ``group`` as in :class:`Load`."""
 
     address: Value
     offset: int
     value: Value
     group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreLong(Action):
-    """Write a 64-bit number to memory of the machine, such as a sort key in the arena."""
-
-    address: Value
-    offset: int
-    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,10 +310,9 @@ class CopyWords(Action):
 
 @dataclass(frozen=True, slots=True)
 class Do(Action):
-    """A call for its effects. ``gives``: it has a result, which is dropped."""
+    """A call of a function without a result."""
 
     call: Value
-    gives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,22 +386,7 @@ class Touch(Action):
     owner: Value | None = None
 
 
-Statement = (
-    Set
-    | Store
-    | StoreLong
-    | CopyWords
-    | Do
-    | If
-    | Block
-    | While
-    | Break
-    | Return
-    | TailCall
-    | Fail
-    | Charge
-    | Touch
-)
+Statement = Set | Store | CopyWords | Do | If | Block | While | Break | Return | TailCall | Fail | Charge | Touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,6 +425,19 @@ class Function(Op):
     """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
+
+
+def read(address: Value, offset: int = 0, rep: Rep = "i32", group: str = "") -> Value:
+    """Return the word at an address, as a number if that is its representation."""
+    word = Load(address, offset, "i32", group)
+    return ToNumber(word) if rep == "i64" else word
+
+
+def negated(test: Value) -> Value:
+    """Return the test that another one does not hold."""
+    if isinstance(test, Binary) and test.operator in OPPOSITES:
+        return Binary(OPPOSITES[test.operator], test.left, test.right)
+    return test.equals(0)
 
 
 def both(first: Value, second: Value) -> Value:

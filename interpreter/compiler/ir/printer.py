@@ -74,16 +74,14 @@ class _Writer:
                 yield f"{pad}{self._target(var)} = {v(value)}"
             case ops.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
-                yield f"{pad}{cell or f'store {self._at(address, offset)}{_of(group)}'} = {v(value)}"
+                yield f"{pad}{cell or f'store {_long(value)}{self._at(address, offset)}{_of(group)}'} = {v(value)}"
             case ops.Touch(group, owner):
                 yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
-            case ops.StoreLong(address, offset, value):
-                yield f"{pad}store long {self._at(address, offset)} = {v(value)}"
             case ops.CopyWords(target, source, words, group):
                 cell = self._cell(target, 0, group)
                 yield f"{pad}copy {v(words)} words from {v(source)} to {cell or v(target) + _of(group)}"
-            case ops.Do(call, gives):
-                yield f"{pad}{'drop' if gives else 'do'} {v(call)}"
+            case ops.Do(call):
+                yield f"{pad}do {v(call)}"
             case ops.If(test, then, otherwise):
                 yield f"{pad}if {v(test)}:"
                 yield from self._block(then, depth + 1)
@@ -130,19 +128,14 @@ class _Writer:
                 return name
             case ops.Global(name):
                 return f"${name}"
-            case ops.Load(address, offset, rep, group):
+            case ops.Load(address, offset, _, group):
                 cell = self._cell(address, offset, group)
-                text = cell or f"load {self._at(address, offset)}{_of(group)}"
-                return f"number({text})" if rep == "i64" and not cell else text
-            case ops.LoadLong(address, offset):
-                return f"load long {self._at(address, offset)}"
+                return cell or f"load {_long(value)}{self._at(address, offset)}{_of(group)}"
             case ops.Cell(address, group):
                 return self._address(address) or f"&{v(address)}{_of(group)}"
             case ops.Binary(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
-            case ops.Not(operand):
-                return f"not {inner(operand)}"
             case ops.ToNumber(operand):
                 return f"number({v(operand)})"
             case ops.ToIndex(operand):
@@ -172,7 +165,7 @@ class _Writer:
     def _inner(self, value: ops.Value) -> str:
         """Return a value as an operand, in parentheses if it has an operator."""
         text = self.value(value)
-        operators = isinstance(value, ops.Binary | ops.Not | ops.Select)
+        operators = isinstance(value, ops.Binary | ops.Select)
         return f"({text})" if operators and not text.startswith("&") else text
 
     # --- memory
@@ -212,6 +205,10 @@ class _Writer:
         else:
             return ""
         return f"{group}{owner}{f'.{rest // WORD}' if rest else ''}"
+
+
+def _long(value: ops.Value) -> str:
+    return "long " if value.rep == "i64" else ""
 
 
 def _of(group: str) -> str:

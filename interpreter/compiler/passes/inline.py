@@ -74,8 +74,6 @@ class _Inliner:
                 function = self._taken(name)
                 if function is not None and function.result is None:
                     return self._inlined(function, arguments)[0]
-            case ops.Do(ops.Within(body, value), True):
-                return (*body, ops.Do(value, True))
         return op
 
     def _inlined(

@@ -175,7 +175,7 @@ def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
 
 
 def _mark(address: ops.Value, offset: int, mask: int) -> ops.Statement:
-    return ops.StoreLong(address, offset, ops.LoadLong(address, offset) | signed(mask))
+    return ops.Store(address, offset, ops.Load(address, offset, "i64") | signed(mask))
 
 
 # --- memoised functions
@@ -200,12 +200,12 @@ class _Dimension:
         return ops.Load(self.index * WORD, self.generations)
 
     @property
-    def marks(self) -> ops.LoadLong:
+    def marks(self) -> ops.Load:
         """The word with the dirty bit."""
-        return ops.LoadLong(self.index * LONG, self.dirty)
+        return ops.Load(self.index * LONG, self.dirty, "i64")
 
     def clear(self) -> ops.Statement:
-        return ops.StoreLong(self.index * LONG, self.dirty, self.marks & ~self.bit)
+        return ops.Store(self.index * LONG, self.dirty, self.marks & ~self.bit)
 
     def renew(self) -> Iterator[ops.Statement]:
         """Begin a new generation."""
@@ -246,7 +246,7 @@ class _Memoised:
     def _look(self) -> Iterator[ops.Statement]:
         yield ops.Set(AT, self._place())
         miss = ops.Call(f"{self.function.name}.fill", (*self.function.parameters, AT), self.rep)
-        yield ops.Return(ops.Select(self._is_valid(), ops.Load(AT, WORD, self.rep), miss))
+        yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, WORD, self.rep), miss))
 
     def _place(self) -> ops.Value:
         """Return the address of the entry."""

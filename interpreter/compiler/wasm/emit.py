@@ -68,18 +68,15 @@ class _Writer:
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self._value
         match statement:
-            case ops.Set(ops.Global(name), value):
-                yield f"{pad}(global.set ${name} {v(value)})"
-            case ops.Set(ops.Var() as var, value):
-                yield f"{pad}(local.set ${self._var(var)} {v(value)})"
+            case ops.Set(var, value):
+                target = f"global.set ${var.name}" if isinstance(var, ops.Global) else f"local.set ${self._var(var)}"
+                yield f"{pad}({target} {v(value)})"
             case ops.Store(address, offset, value):
-                yield f"{pad}(i32.store{_offset(offset)} {v(address)} {v(value)})"
-            case ops.StoreLong(address, offset, value):
-                yield f"{pad}(i64.store{_offset(offset)} {v(address)} {v(value)})"
+                yield f"{pad}({value.rep}.store{_offset(offset)} {v(address)} {v(value)})"
             case ops.CopyWords(target, source, words):
                 yield pad + self._copied(target, source, words)
-            case ops.Do(call, gives):
-                yield f"{pad}(drop {v(call)})" if gives else f"{pad}{v(call)}"
+            case ops.Do(call):
+                yield f"{pad}{v(call)}"
             case ops.If(test, then, otherwise):
                 yield f"{pad}(if {v(test)}"
                 yield f"{pad}  (then"
@@ -139,10 +136,7 @@ class _Writer:
             case ops.Global(name):
                 return f"(global.get ${name})"
             case ops.Load(address, offset, rep):
-                word = "i64.load32_s" if rep == "i64" else "i32.load"
-                return f"({word}{_offset(offset)} {v(address)})"
-            case ops.LoadLong(address, offset):
-                return f"(i64.load{_offset(offset)} {v(address)})"
+                return f"({rep}.load{_offset(offset)} {v(address)})"
             case ops.Cell(address, _):
                 return v(address)
             case ops.Within(body, inner):
@@ -150,8 +144,8 @@ class _Writer:
                 return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
             case ops.Binary(operator, left, right):
                 return self._binary(operator, left, right)
-            case ops.Not(inner):
-                return f"(i32.eqz {v(inner)})"
+            case ops.ToNumber(ops.Load(address, offset)):
+                return f"(i64.load32_s{_offset(offset)} {v(address)})"
             case ops.ToNumber(inner):
                 return f"(i64.extend_i32_s {v(inner)})"
             case ops.ToIndex(inner):
