@@ -10,8 +10,7 @@ from functools import partial
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.kept_forms import Part, each_part
+from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -28,7 +27,6 @@ __all__ = ["Standalone"]
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
 LISTED = CardHolderType | CollectionType
-AT, INTO = ops.Var("at", "i32"), ops.Var("into", "i32")
 
 
 class Standalone(Sights):
@@ -54,48 +52,9 @@ class Standalone(Sights):
 
     # --- copies of live words
 
-    def _copy(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """Copy a kept value to a zeroed destination."""
-        shapes = self.shapes
-        words = ops.Constant(shapes.words(type_))
-        if shapes.is_scalar(type_):
-            b.add(ops.Store(into, 0, ops.Load(at)))
-        elif shapes.is_listed(type_) or not shapes.is_flat(type_):
-            b.do(self._live(type_), at, into)
-        elif type_.optional:
-            b.add(ops.If(ops.Load(at), (ops.CopyWords(into, at, words),)))
-        else:
-            b.add(ops.CopyWords(into, at, words))
-
-    def _live(self, type_: Type) -> str:
-        shapes = self.shapes
-
-        def build(b: Steps) -> None:
-            head = 0
-            length: ops.Value = ZERO
-            if shapes.is_listed(type_):
-                length = b.kept(ops.Load(AT))
-                b.add(ops.If(length < 0, (ops.Store(INTO, 0, length), ops.Return())))
-                b.add(ops.Store(INTO, 0, length))
-            elif type_.optional:
-                b.add(ops.If(ops.negated(ops.Load(AT)), (ops.Return(),)))
-                b.add(ops.Store(INTO, 0, ONE))
-                head = WORD
-
-            def copy(part: Part) -> None:
-                place = b.kept(part.kept_shift + (part.kept_offset + head))
-                self._copy(b, b.kept(AT + place), b.kept(INTO + place), part.type)
-
-            if shapes.is_listed(type_) and shapes.is_flat(type_):
-                b.add(ops.CopyWords(INTO, AT, length + 1))
-            else:
-                each_part(b, type_, length, copy)
-
-        name, about = self.module.name("live", str(type_)), f"copies the live words: {type_}"
-        return self.declare(ops.Function(name, (AT, INTO), None, about=about), build)
-
-    def _cell(self, b: Steps, group: CellGroup, at: ops.Value) -> None:
-        self._copy(b, at, b.kept(at + (self.buffer - STATE)), group.type)
+    def _copy(self, b: Steps, at: ops.Value, type_: Type) -> None:
+        """Copy a kept value to its place in the zeroed buffer."""
+        b.store(at, self.buffer - STATE, b.load(at, 0, type_), type_)
 
     def _whole(self, b: Steps, group: CellGroup) -> None:
         """Copy all cells of a group."""
@@ -107,7 +66,7 @@ class Standalone(Sights):
             b.add(ops.CopyWords(target, ops.Constant(group.address), words))
             return
         with b.counted(ops.Constant(group.count)) as number:
-            self._cell(b, group, b.kept(number * group.stride + group.address))
+            self._copy(b, b.kept(number * group.stride + group.address), type_)
 
     # --- the digest
 
@@ -143,8 +102,8 @@ class Standalone(Sights):
             with b.when(procedure.equals(number)):
                 for slot in shape.slots:
                     if slot is not None:
-                        source = b.kept(frame + slot.offset)
-                        self._copy(b, source, b.kept(end + (slot.offset - FRAME_HEAD * WORD)), slot.type)
+                        value = b.load(frame, slot.offset, slot.type)
+                        b.store(end, slot.offset - FRAME_HEAD * WORD, value, slot.type)
                 b.set(end, end + (shape.size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: Steps, group: CellGroup) -> None:
@@ -157,8 +116,7 @@ class Standalone(Sights):
             for number, procedure in enumerate(self.module.delayed):
                 with b.when(which.equals(number)):
                     for offset, type_ in b.captured(procedure):
-                        source = b.kept(at + offset)
-                        self._copy(b, source, b.kept(source + shift), type_)
+                        self._copy(b, b.kept(at + offset), type_)
 
     # --- views
 
@@ -185,7 +143,7 @@ class Standalone(Sights):
             mask = b.kept(number * WORD + (self.mask + group.base * WORD))
             hidden = partial(self._blank, b, group, at, mask)
             covered = partial(self._count, b, at, mask) if isinstance(type_, LISTED) else hidden
-            self.guarded(b, sight, group, number, at, partial(self._cell, b, group, at), hidden, covered)
+            self.guarded(b, sight, group, number, at, partial(self._copy, b, at, group.type), hidden, covered)
 
     def _count(self, b: Steps, at: ops.Value, mask: ops.Value) -> None:
         """Write a hidden cell of which the number of items is visible."""
