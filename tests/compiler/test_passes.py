@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.passes import PASSES
-from interpreter.compiler.wasm.assemble import build, context_of
+from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.emit import text_of
 from tests.small import loaded, write
 
@@ -27,8 +27,7 @@ class Functions:
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
         self.first = builder.memory.end
         """The first address that is free when functions are built."""
-        stretches, asked = build(builder)
-        self.context = context_of(builder, stretches, list(asked.values()))
+        _, self.context = built(builder)
         now = builder.functions
         self.found = {BEFORE: dict(now)}
         for each in PASSES:

@@ -58,18 +58,22 @@ class Module:
         """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
+    def add(self, function: ops.Function) -> str:
+        """Add a function, and return its name."""
+        self.functions[function.name] = function
+        return function.name
+
     def request(self, head: ops.Function, make: Callable[[], ops.Function]) -> str:
         """Return the name of a function that is called; it is built later, once."""
         if head.name not in self.functions:
-            self.functions[head.name] = head
             self._requested.append(make)
+            self.add(head)
         return head.name
 
     def finish(self) -> None:
         """Build all functions that were requested."""
         while self._requested:
-            function = self._requested.pop()()
-            self.functions[function.name] = function
+            self.add(self._requested.pop()())
 
     @cached_property
     def delayed(self) -> tuple[str, ...]:

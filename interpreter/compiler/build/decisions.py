@@ -48,9 +48,21 @@ class Decisions(FunctionGroup):
         """Return the size of an option in words: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
+    def sizes(self, index: int) -> list[int]:
+        """Return the sizes of the options of a decision by alternative, in words."""
+        return [self.words(option) for option in self.asks[index][1].ask.options]
+
     def stride(self, index: int) -> int:
         """Return the distance of two options of a decision, in words."""
-        return max(self.words(option) for option in self.asks[index][1].ask.options)
+        return max(self.sizes(index))
+
+    def table(self, word: Callable[[int], int]) -> int:
+        """Return the address of a table with a word for each stretch; 0 if it does not ask."""
+        return self.memory.words([word(i) if i in self.asks else 0 for i in range(len(self.program.stretches))])
+
+    def strides(self) -> int:
+        """Return the address of the table of the strides of options in bytes."""
+        return self.table(lambda index: self.stride(index) * WORD)
 
     def begin(self, b: Steps, index: int) -> core.Ask:
         """Begin a function of a decision."""

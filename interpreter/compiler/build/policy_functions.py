@@ -50,6 +50,20 @@ class Policies(Sights):
         super().__init__(decisions.module)
         self.decisions = decisions
 
+    def choices(
+        self, policy: Policy | None, peeks: Callable[[str], Sequence[str] | None] | None = None, key: str = ""
+    ) -> dict[int, str]:
+        """Return the functions by which a policy (None: the random bot) chooses, by decision.
+
+        ``peeks`` gives the groups for :meth:`choosing` by the name of a decision; without it, all reads are allowed.
+        """
+        if policy is None:
+            return {index: self.random(index) for index in self.decisions.asks}
+        return {
+            index: self.choosing(policy, index, key, peeks(end.ask.name) if peeks is not None else ())
+            for index, (_, end) in self.decisions.asks.items()
+        }
+
     def random(self, index: int) -> str:
         """Return the name of the function by which the random bot chooses at a decision."""
 

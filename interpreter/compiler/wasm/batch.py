@@ -70,11 +70,6 @@ def batch_module(
     builder.finish()
     for name in own.keys() & builder.left_out.keys():
         raise Unsupported(builder.left_out[name])
-    stretches = len(builder.program.stretches)
-    strides, alternatives = [0] * stretches, [0] * stretches
-    for index in builder.decisions.asks:
-        strides[index] = builder.decisions.stride(index) * WORD
-        alternatives[index] = _alternatives(builder, index, actions.of[index])
     held = HEAD + (seats * 2 * LONG)
     row = (held + memory.frames - STATE + FRAMES_WORDS * WORD + LONG - 1) // LONG * LONG
     listed = min(MOST_LEGAL, max(1, actions.count))
@@ -98,29 +93,28 @@ def batch_module(
         "other": memory.reserve(vector.size),
         "places": memory.reserve(seats),
     }
-    tables = {"strides": memory.words(strides), "alternatives": memory.words(alternatives)}
-    text, plan = assembled(builder, first, bots, own, undo_bytes=0)
-    head, _, _ = text.rpartition(")")
-    kept = memory.groups["kept"]
-    own_text = written("batch.wat").format(
-        **plan.numbers,
-        **tables,
+    kept, decisions = memory.groups["kept"], builder.decisions
+    numbers = {
         **areas,
-        head=HEAD,
-        streams_bytes=held - HEAD,
-        kept=kept.address,
-        kept_start=kept.address + KEPT_START * WORD,
-        kept_limit=kept.address + kept.stride,
-        none=NO_NUMBER,
-        most_legal=listed,
-        people=seats,
-        cursor=areas["control"],
-        limit=areas["control"] + WORD,
-        again=areas["control"] + 2 * WORD,
-        stepped=count,
-    )
+        "strides": decisions.strides(),
+        "alternatives": decisions.table(lambda index: _alternatives(builder, index, actions.of[index])),
+        "head": HEAD,
+        "streams_bytes": held - HEAD,
+        "kept": kept.address,
+        "kept_start": kept.address + KEPT_START * WORD,
+        "kept_limit": kept.address + kept.stride,
+        "none": NO_NUMBER,
+        "most_legal": listed,
+        "people": seats,
+        "cursor": areas["control"],
+        "limit": areas["control"] + WORD,
+        "again": areas["control"] + 2 * WORD,
+        "stepped": count,
+    }
+    face = written("batch.wat")
+    text, _ = assembled(builder, first, bots, own, lambda plan: face.format(**plan.numbers, **numbers), 0)
     try:
-        code = serialised(compiled(text_to_binary(f"{head}{own_text})")))
+        code = serialised(compiled(text_to_binary(text)))
     except Invalid as error:
         raise Unsupported(str(error)) from None
     return BatchModule(code, areas, builder, count)

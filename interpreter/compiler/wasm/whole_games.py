@@ -127,7 +127,7 @@ class Whole:
         self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
-        areas = built.addresses["whole"]
+        areas = built.whole
         self._rows, self._entries, self._records = areas["rows"] // LONG, areas["entries"], areas["records"]
         self._out = areas["players"] // WORD
         self._asked = STATE // WORD + 1
