@@ -346,9 +346,7 @@ class Compiled:
         data = self._records.get((index, code))
         if data is None:
             number, values = code
-            words = [number]
-            for value, type_ in zip(values, self._decision(index).types[number], strict=True):
-                words += self.codec.words(value, type_)
+            words = [number, *self.codec.row(values, self._decision(index).types[number])]
             if len(self._records) >= MOST_RECORDS:
                 self._records.clear()
             data = b"".join(word.to_bytes(4, "little", signed=True) for word in words)
@@ -370,13 +368,9 @@ class Compiled:
         code = known.get(record)
         if code is None:
             number, *words = memoryview(record).cast("i").tolist()
-            values, place = [], 0
-            for type_ in decision.types[number]:
-                values.append(self.codec.value(words, place, type_))
-                place += self.builder.shapes.words(type_)
             if len(known) >= MOST_RECORDS:
                 known.clear()
-            code = known[record] = number, tuple(values)
+            code = known[record] = number, self.codec.values(words, 0, decision.types[number])
         return code
 
     def is_free(self) -> bool:
