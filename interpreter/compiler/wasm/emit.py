@@ -12,7 +12,7 @@ from typing import assert_never
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
-from interpreter.compiler.wasm.runtime_inliner import Inliner
+from interpreter.compiler.wasm.runtime_inliner import Expansion, Inliner
 
 __all__ = ["text_of"]
 
@@ -28,14 +28,13 @@ INSTRUCTIONS = {
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
     """Return a function as text, with the source positions of statements as comments. An inliner expands calls of short
     runtime functions."""
-    return "\n".join(_Writer(inliner).function(function))
+    return "\n".join(_Writer(inliner.expansion() if inliner is not None else Expansion({})).function(function))
 
 
 class _Writer:
-    def __init__(self, inliner: Inliner | None) -> None:
-        self._inliner = inliner
+    def __init__(self, expansion: Expansion) -> None:
+        self._expansion = expansion
         self._vars: dict[str, str] = {}
-        self._count = 0
         self._place = ""
 
     def function(self, function: ops.Function) -> Iterator[str]:
@@ -50,6 +49,8 @@ class _Writer:
         for name, rep in self._vars.items():
             if name not in parameters:
                 yield f"  (local ${name} {rep})"
+        for name, rep in self._expansion.locals:
+            yield f"  (local {name} {rep})"
         yield from body
         if function.result is not None:
             yield "  unreachable"
@@ -160,14 +161,7 @@ class _Writer:
                 assert_never(value)
 
     def _call(self, function: str, arguments: list[str]) -> str:
-        inlined = self._inliner.call(function, arguments, self._local) if self._inliner is not None else None
-        return inlined or f"(call {' '.join((f'${function}', *arguments))})"
-
-    def _local(self, name: str, type_: str) -> str:
-        self._count += 1
-        name = f"{name[1:]}.{self._count}"
-        self._vars[name] = type_
-        return f"${name}"
+        return self._expansion.call(function, arguments) or f"(call {' '.join((f'${function}', *arguments))})"
 
     def _binary(self, operator: str, left: ops.Value, right: ops.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
