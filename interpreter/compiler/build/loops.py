@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import assert_never
 
 from interpreter.base.frozen import dataclass
@@ -18,12 +18,13 @@ from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 
-__all__ = ["Each", "Loops", "Source", "precedes"]
+__all__ = ["Each", "Loops", "Source"]
 
 MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
+Better = Callable[[Sequence[ops.Value]], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,33 +290,49 @@ class Loops(KeptForms, ABC):
             raise Unsupported(f"a key that is a {node.type}")
         return self.value(node)
 
+    def wide_key(self, node: core.Expression) -> ops.Value:
+        """Build a key as a number."""
+        key = self.key(node)
+        return key if key.rep == "i64" else ops.ToNumber(key)
+
     def _best(self, node: core.Order) -> ops.Value:
         """Return the first item with the smallest or largest keys."""
-        best_item = self.var(self.shapes.rep(node.type), "best")
-        some, better = self.var("i32", "some"), self.var("i32", "better")
-        self.set(best_item, self.none(node.type))
-        self.set(some, ZERO)
-        best: list[ops.Var] = []
-        operator = "lt" if node.operation == "min" else "gt"
+        best = self.var(self.shapes.rep(node.type), "best", self.none(node.type))
+        with self.ranked("lt" if node.operation == "min" else "gt") as (_, better):
 
-        def compare(item: ops.Var) -> None:
-            keys = [self.kept(key, "key") for key in self._keys(node, item)]
+            def compare(item: ops.Var) -> None:
+                with better(self._keys(node, item)):
+                    self.set(best, item)
+
+            self.each(node, compare)
+        self.locals[node.variable] = best
+        return best if node.or_none else self.found(best, node.type, node.operation)
+
+    @contextmanager
+    def ranked(self, operator: str) -> Iterator[tuple[ops.Var, Better]]:
+        """Search for the smallest (``lt``) or largest (``gt``) keys. Yield whether there are any so far, and what runs
+        the statements inside if keys are better than the best so far."""
+        some = self.var("i32", "some", ZERO)
+        best: list[ops.Var] = []
+
+        @contextmanager
+        def better(values: Sequence[ops.Value]) -> Iterator[None]:
+            keys = [self.kept(value, "key") for value in values]
             if not best:
                 best.extend(self.var(key.rep, "kept") for key in keys)
-            self.set(better, ops.Select(some, precedes(keys, best, operator), ONE))
-            with self.when(better):
+            if len(best) != len(keys):
+                raise Unsupported("keys of several lengths")
+            with self.when(ops.Select(some, _precedes(keys, best, operator), ONE)):
                 self.set(some, ONE)
-                self.set(best_item, item)
                 for key, best_key in zip(keys, best, strict=True):
                     self.set(best_key, key)
+                yield
 
-        with self.block() as loop:
-            self.each(node, compare)
+        with self.block() as search:
+            yield some, better
         for best_key in best:
             self.set(best_key, ops.Constant(0, best_key.rep))
-        self.body.extend(loop)
-        self.locals[node.variable] = best_item
-        return best_item if node.or_none else self.found(best_item, node.type, node.operation)
+        self.body.extend(search)
 
     def _sorted(self, node: core.Order) -> ops.Value:
         """Build a list of the items and, beside it, their keys as 64-bit numbers; then sort both."""
@@ -341,7 +358,7 @@ class Loops(KeptForms, ABC):
         return self.call("sort", pointer, keys, ops.Constant(width))
 
 
-def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
+def _precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
     """Return the test of whether keys precede (``lt``) or follow (``gt``) the best keys so far."""
     result: ops.Value = ZERO
     for key, best_key in reversed(list(zip(keys, best, strict=True))):

@@ -27,8 +27,7 @@ class Ranking(FunctionGroup):
         for place, tree in enumerate(self.model.ranking):
             b.span, b.locals = tree.span, {0: SEAT}
             with b.when(KEY.equals(place)):
-                value = b.key(tree)
-                b.give(value if value.rep == "i64" else ops.ToNumber(value))
+                b.give(b.wide_key(tree))
         b.fail("no such key")
 
     def _place(self, b: Steps) -> None:
