@@ -168,6 +168,12 @@ class Program:
         return replace(self, reach=reach)
 
     @cached_property
+    def asks(self) -> dict[int, tuple[Stretch, Asks]]:
+        """The stretches that ask, and their ends, by number."""
+        numbered = enumerate(self.stretches)
+        return {index: (stretch, stretch.end) for index, stretch in numbered if isinstance(stretch.end, Asks)}
+
+    @cached_property
     def stored(self) -> dict[str, dict[int, list[Type]]]:
         """The locals that frames of each procedure keep, with the types of their values. The others are temporary: only
         loops inside expressions set them."""

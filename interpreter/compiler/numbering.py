@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.lower import Asks, Program
+from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
 from interpreter.language.types import BOOL, INT, BagType, CardHolderType, CardType, IntType, TextType, Type
 
@@ -141,10 +141,8 @@ class Actions:
         self.of: dict[int, tuple[Block, ...]] = {}
         names: dict[str, None] = {}
         known: dict[object, Block] = {}
-        for index, stretch in enumerate(program.stretches):
-            if not isinstance(stretch.end, Asks):
-                continue
-            ask = stretch.end.ask
+        for index, (_, end) in program.asks.items():
+            ask = end.ask
             names.setdefault(ask.name)
             blocks = []
             for option in ask.options:
@@ -282,14 +280,13 @@ class Vector:
         self.context: dict[int, list[Part]] = {}
         """For each stretch that asks, the parts of its context's values, in order."""
         known: dict[object, Part] = {}
-        for index, stretch in enumerate(program.stretches):
-            if isinstance(stretch.end, Asks):
-                self.context[index] = []
-                for name, value in stretch.end.ask.context:
-                    type_ = value.type
-                    if (name, type_) not in known:
-                        known[name, type_] = self._add("context", name, type_, 1)
-                    self.context[index].append(known[name, type_])
+        for index, (_, end) in program.asks.items():
+            self.context[index] = []
+            for name, value in end.ask.context:
+                type_ = value.type
+                if (name, type_) not in known:
+                    known[name, type_] = self._add("context", name, type_, 1)
+                self.context[index].append(known[name, type_])
         for name, count in constants.layout.groups:
             if name in LEFT_OUT:
                 continue

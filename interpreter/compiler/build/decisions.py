@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from interpreter.compiler import lower
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.frames import Slot
 from interpreter.compiler.build.function import ONE, ZERO
@@ -38,11 +37,7 @@ class Decisions(FunctionGroup):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
-        self.asks = {
-            index: (stretch, stretch.end)
-            for index, stretch in enumerate(self.program.stretches)
-            if isinstance(stretch.end, lower.Asks)
-        }
+        self.asks = module.program.asks
 
     def words(self, option: core.Option) -> int:
         """Return the size of an option in words: its number and its values."""
@@ -161,13 +156,12 @@ class Decisions(FunctionGroup):
         def build(b: Steps) -> None:
             ask, bodies = self.begin(b, index), self.asks[index][1].bodies
             number = b.kept(ops.Load(OPTION), "number")
-            for place, option in enumerate(ask.options):
-                with b.when(number.equals(place)):
-                    for choice, (offset, type_) in self.placed(option):
-                        value = b.load(OPTION, offset, type_)
-                        if isinstance(b.locals.get(choice.variable), Slot):
-                            b.write_local(choice.variable, value, type_)
-                    b.give(ops.Constant(bodies[place]))
+            for option, then in b.cases(number, zip(ask.options, bodies, strict=True)):
+                for choice, (offset, type_) in self.placed(option):
+                    value = b.load(OPTION, offset, type_)
+                    if isinstance(b.locals.get(choice.variable), Slot):
+                        b.write_local(choice.variable, value, type_)
+                b.give(ops.Constant(then))
             b.fail("no such alternative")
 
         return self.declare(self._head("take", index, OPTION), build)

@@ -94,17 +94,16 @@ class Standalone(Sights):
         where = b.kept(ops.Load(frame), "where")
         owner = ops.Load(where * WORD, self.memory.words(owners))
         procedure = b.kept(ops.Select(where >= len(owners), ops.Constant(-1), owner), "procedure")
-        for number, name in enumerate(procedures):
+        for name in b.cases(procedure, procedures):
             try:
                 shape = self.module.frames.shape(name)
             except Unsupported:
                 continue
-            with b.when(procedure.equals(number)):
-                for slot in shape.slots:
-                    if slot is not None:
-                        value = b.load(frame, slot.offset, slot.type)
-                        b.store(end, slot.offset - FRAME_HEAD * WORD, value, slot.type)
-                b.set(end, end + (shape.size - FRAME_HEAD * WORD))
+            for slot in shape.slots:
+                if slot is not None:
+                    value = b.load(frame, slot.offset, slot.type)
+                    b.store(end, slot.offset - FRAME_HEAD * WORD, value, slot.type)
+            b.set(end, end + (shape.size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: Steps, group: CellGroup) -> None:
         """Copy the delayed blocks."""
@@ -113,10 +112,9 @@ class Standalone(Sights):
         with b.blocks() as (at, _):
             b.add(ops.CopyWords(at + shift, at, ops.Constant(KEPT_HEAD)))
             which = b.kept(ops.Load(at, 2 * WORD), "which")
-            for number, procedure in enumerate(self.module.delayed):
-                with b.when(which.equals(number)):
-                    for offset, type_ in b.captured(procedure):
-                        self._copy(b, b.kept(at + offset), type_)
+            for procedure in b.cases(which, self.module.delayed):
+                for offset, type_ in b.captured(procedure):
+                    self._copy(b, b.kept(at + offset), type_)
 
     # --- views
 

@@ -74,10 +74,8 @@ class Measures(Expressions):
 
     def measure_at_phase(self, edge: str, phase: ops.Value) -> None:
         """Measure at the start or end of a phase, given by its number."""
-        for number, name in enumerate(self.model.phases):
-            if self._measures_at(f"{edge} of {name}"):
-                with self.when(phase.equals(number)):
-                    self.measure_at(f"{edge} of {name}")
+        for name in self.cases(phase, self.model.phases):
+            self.measure_at(f"{edge} of {name}")
 
     def measure_event(self, event: str, arguments: Sequence[core.Expression]) -> None:
         """Measure at an event with these values."""

@@ -81,9 +81,8 @@ class Phases(Control):
         for of in ("round", "phase"):
             self._resume(b, "due", of, "phase_begin", ZERO)
         now = b.kept(b.cell("phase"), "phase")
-        for number, phase in enumerate(self.model.phases):
-            with b.when(now.equals(number)):
-                self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
+        for phase in b.cases(now, self.model.phases):
+            self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
         b.fail("no such phase")
 
     def _settled(self, b: Steps, back: str, up: ops.Value) -> None:
@@ -144,10 +143,9 @@ class Phases(Control):
         block = b.kept(ops.Call("take_kept", arguments), "block")
         with b.when(block):
             which = b.kept(ops.Load(block, 2 * WORD), "which")
-            for number, procedure in enumerate(self.module.delayed):
-                with b.when(which.equals(number)):
-                    values = [b.kept(b.load(block, offset, type_)) for offset, type_ in b.captured(procedure)]
-                    self._enters(b, procedure, values, back, up)
+            for procedure in b.cases(which, self.module.delayed):
+                values = [b.kept(b.load(block, offset, type_)) for offset, type_ in b.captured(procedure)]
+                self._enters(b, procedure, values, back, up)
             b.fail("no such block")
 
     # --- standing rules

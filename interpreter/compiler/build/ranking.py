@@ -24,10 +24,9 @@ class Ranking(FunctionGroup):
 
     def _key(self, b: Steps) -> None:
         """Build the function that returns a ranking key of a seat."""
-        for place, tree in enumerate(self.model.ranking):
+        for tree in b.cases(KEY, self.model.ranking):
             b.span, b.locals = tree.span, {0: SEAT}
-            with b.when(KEY.equals(place)):
-                b.give(b.wide_key(tree))
+            b.give(b.wide_key(tree))
         b.fail("no such key")
 
     def _place(self, b: Steps) -> None:

@@ -172,12 +172,9 @@ class Steps(DelayedBlocks):
         holds = self.test(test)
         if isinstance(holds, ops.Constant):
             self.steps(then if holds.value else otherwise)
-            return
-        with self.block() as first:
-            self.steps(then)
-        with self.block() as second:
-            self.steps(otherwise)
-        self.add(ops.If(holds, tuple(first), tuple(second), span=span))
+        else:
+            self.span = span
+            self.branch(holds, lambda: self.steps(then), lambda: self.steps(otherwise))
 
     # --- values
 

@@ -123,8 +123,7 @@ class Machine:
     @cached_property
     def asks(self) -> dict[int, AskSite]:
         """The decisions, by the number of their stretch."""
-        ends = ((index, stretch.procedure, stretch.end) for index, stretch in enumerate(self.program.stretches))
-        return {index: self._site(procedure, end) for index, procedure, end in ends if isinstance(end, lower.Asks)}
+        return {index: self._site(stretch.procedure, end) for index, (stretch, end) in self.program.asks.items()}
 
     # --- running
 

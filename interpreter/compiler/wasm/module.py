@@ -15,16 +15,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import (
-    Call,
-    Instance,
-    Invalid,
-    Trap,
-    compiled,
-    is_available,
-    serialised,
-    text_to_binary,
-)
+from interpreter.compiler.wasm.instance import Call, Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
@@ -428,7 +419,7 @@ def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...
         first = Codec(builder).encode(first_state, 0)
         bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in players]
         text, plan = assembled(builder, first, bots)
-        code = serialised(compiled(text_to_binary(text)))
+        code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
     keys = tuple(player.key for player in players)
