@@ -28,7 +28,7 @@ OPTION = ops.Var("option", "i32")
 def in_frame(b: Steps, procedure: str) -> None:
     """Begin a function whose locals are in a frame of the procedure."""
     b.frame = FRAME
-    slots = b.module.frames.shape(procedure).slots
+    slots = b.module.frame(procedure).slots
     b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
 
 
@@ -142,13 +142,9 @@ class Decisions(FunctionGroup):
         self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
     ) -> None:
         """Run the body for each combination of values of an alternative that passes its tests."""
-
-        def tested(values: Sequence[ops.Value]) -> None:
-            with b.passing(*option.tests):
-                body(values)
-
+        binders = [(choice.variable, choice.items) for choice in option.choices]
         with b.scoped(dict(b.locals)), b.passing(option.guard):
-            b.combinations([(choice.variable, choice.items) for choice in option.choices], tested, stops=stops)
+            b.combinations(binders, option.tests, body, stops=stops)
 
     def take(self, index: int) -> str:
         """The function that stores an option's values in the frame and gives the next stretch."""

@@ -96,7 +96,7 @@ class Standalone(Sights):
         procedure = b.kept(ops.Select(where >= len(owners), ops.Constant(-1), owner), "procedure")
         for name in b.cases(procedure, procedures):
             try:
-                shape = self.module.frames.shape(name)
+                shape = self.module.frame(name)
             except Unsupported:
                 continue
             for slot in shape.slots:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import reduce
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler import lower
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.compiler.lower import Program
 from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join
 
-__all__ = ["FrameShape", "Frames", "Slot", "kept_in_frame"]
+__all__ = ["FrameShape", "Slot", "frame_shape", "kept_in_frame"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +38,23 @@ class FrameShape:
         return self.words * WORD
 
 
-class Frames:
-    """The frames of all procedures that can suspend."""
-
-    def __init__(self, program: lower.Program, shapes: Shapes) -> None:
-        self.program, self.shapes = program, shapes
-        self._known: dict[str, FrameShape] = {}
-
-    def shape(self, procedure: str) -> FrameShape:
-        """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
-        if procedure not in self._known:
-            self._known[procedure] = self._shape(procedure)
-        return self._known[procedure]
-
-    def _shape(self, procedure: str) -> FrameShape:
-        shapes, lowered = self.shapes, self.program.procedures[procedure]
-        types = self.program.stored[procedure]
-        slots: list[Slot | None] = []
-        fresh = [0] * FRAME_HEAD
-        offset = FRAME_HEAD * WORD
-        for index in range(lowered.local_count):
-            type_ = reduce(_both, types[index]) if index in types else NOTHING
-            if isinstance(type_, NoneType | NeverType | NothingType):
-                slots.append(None)
-                continue
-            kept = kept_in_frame(shapes, type_)
-            slots.append(Slot(offset, kept))
-            words = shapes.words(kept)
-            fresh += [shapes.kept_none(kept), *[0] * (words - 1)]
-            offset += words * WORD
-        return FrameShape(tuple(slots), offset // WORD, tuple(fresh))
+def frame_shape(program: Program, shapes: Shapes, procedure: str) -> FrameShape:
+    """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
+    types = program.stored[procedure]
+    slots: list[Slot | None] = []
+    fresh = [0] * FRAME_HEAD
+    offset = FRAME_HEAD * WORD
+    for index in range(program.procedures[procedure].local_count):
+        type_ = reduce(_both, types[index]) if index in types else NOTHING
+        if isinstance(type_, NoneType | NeverType | NothingType):
+            slots.append(None)
+            continue
+        kept = kept_in_frame(shapes, type_)
+        slots.append(Slot(offset, kept))
+        words = shapes.words(kept)
+        fresh += [shapes.kept_none(kept), *[0] * (words - 1)]
+        offset += words * WORD
+    return FrameShape(tuple(slots), offset // WORD, tuple(fresh))
 
 
 def kept_in_frame(shapes: Shapes, type_: Type) -> Type:

@@ -7,6 +7,7 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.frames import Slot
@@ -145,7 +146,7 @@ class KeptForms(FunctionBuilder):
             each_part(b, type_, length, decode)
             b.give(made)
 
-        return self.declare(self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value"), build)
+        return self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value", build)
 
     def _pack(self, type_: Type) -> str:
         """Return the name of a function that writes the kept form of a value."""
@@ -170,7 +171,7 @@ class KeptForms(FunctionBuilder):
 
             each_part(b, type_, length, encode)
 
-        return self.declare(self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form"), build)
+        return self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form", build)
 
     # --- copies and comparisons
 
@@ -198,7 +199,7 @@ class KeptForms(FunctionBuilder):
                 each_part(b, type_, words - 1, copy)
             b.give(made)
 
-        return self.declare(self._of_type("own", type_, (VALUE,), "i32", "copies a value"), build)
+        return self._of_type("own", type_, (VALUE,), "i32", "copies a value", build)
 
     def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
         """Return whether two values in registers are equal."""
@@ -233,13 +234,20 @@ class KeptForms(FunctionBuilder):
             each_part(b, type_, length, compare)
             b.give(ONE)
 
-        return self.declare(self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal"), build)
+        return self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal", build)
 
     def _of_type(
-        self, kind: str, type_: Type, parameters: tuple[ops.Var, ...], result: ops.Rep | None, about: str
-    ) -> ops.Function:
+        self,
+        kind: str,
+        type_: Type,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        about: str,
+        build: Callable[[Self], None],
+    ) -> str:
+        """Return the name of a function for values of a type."""
         name = self.module.name(kind, str(type_))
-        return ops.Function(name, parameters, result, about=f"{about}: {type_}")
+        return self.declare(ops.Function(name, parameters, result, about=f"{about}: {type_}"), build)
 
     # --- constructors
 

@@ -165,20 +165,23 @@ class Loops(KeptForms, ABC):
     def combinations(
         self,
         binders: Sequence[tuple[int, core.Expression]],
+        tests: Sequence[core.Expression | None],
         body: Callable[[Sequence[ops.Value]], None],
         *,
         stops: bool = False,
         values: Sequence[ops.Value] = (),
     ) -> None:
-        """Run the body for each combination of items, behind the given values. A binder may read the ones before it."""
+        """Run the body for each combination of items that passes the tests, behind the given values. A binder may read
+        the ones before it."""
         if not binders:
-            body(values)
+            with self.passing(*tests):
+                body(values)
             return
         (index, items), *others = binders
 
         def bind(item: ops.Var) -> None:
             self.locals[index] = item
-            self.combinations(others, body, stops=stops, values=(*values, item))
+            self.combinations(others, tests, body, stops=stops, values=(*values, item))
 
         self.source(items, stops=stops).each(bind)
 
@@ -211,21 +214,21 @@ class Loops(KeptForms, ABC):
 
     def list_of(self, source: Source) -> ops.Value:
         """Build a list of the items in the arena."""
-        pointer, end = self._begin_list(self.kept(source.bound))
-        source.each(lambda item: self._append(end, item, source.item))
-        self._end_list(pointer, end)
+        with self._new_list(self.kept(source.bound), source.item) as (pointer, append):
+            source.each(append)
         return pointer
 
-    def _begin_list(self, bound: ops.Value) -> tuple[ops.Var, ops.Var]:
-        """Return the address of a new list with room for some items, and that of its last item so far."""
+    @contextmanager
+    def _new_list(self, bound: ops.Value, item_type: Type) -> Iterator[tuple[ops.Var, Each]]:
+        """Begin a list with room for some items. Yield its address, and what appends an item."""
         pointer = self.var("i32", "made", self.call("alloc", bound + 1))
-        return pointer, self.var("i32", "end", pointer)
+        end = self.var("i32", "end", pointer)
 
-    def _append(self, end: ops.Var, item: ops.Var, type_: Type) -> None:
-        self.set(end, end + WORD)
-        self.add(ops.Store(end, 0, self.word(item, type_.optional)))
+        def append(item: ops.Var) -> None:
+            self.set(end, end + WORD)
+            self.add(ops.Store(end, 0, self.word(item, item_type.optional)))
 
-    def _end_list(self, pointer: ops.Var, end: ops.Var) -> None:
+        yield pointer, append
         self.add(ops.Store(pointer, 0, (end - pointer) >> 2))
 
     def total(self, source: Source) -> ops.Value:
@@ -339,22 +342,21 @@ class Loops(KeptForms, ABC):
         source = self.source(node.items)
         bound = self.kept(source.bound)
         width = max(1, len(node.keys))
-        pointer, end = self._begin_list(bound)
-        keys = self.var("i32", "keys", self.call("alloc", bound * (2 * width) + 2))
-        self.set(keys, (keys + 7) & -8)
-        at = self.var("i32", "key", keys)
+        with self._new_list(bound, source.item) as (pointer, append):
+            keys = self.var("i32", "keys", self.call("alloc", bound * (2 * width) + 2))
+            self.set(keys, (keys + 7) & -8)
+            at = self.var("i32", "key", keys)
 
-        def add(item: ops.Var) -> None:
-            self.locals[node.variable] = item
-            with self.passing(node.test):
-                for number, key in enumerate(self._keys(node, item)):
-                    wide = key if key.rep == "i64" else ops.ToNumber(key)
-                    self.add(ops.Store(at, 8 * number, wide))
-                self.set(at, at + 8 * width)
-                self._append(end, item, source.item)
+            def add(item: ops.Var) -> None:
+                self.locals[node.variable] = item
+                with self.passing(node.test):
+                    for number, key in enumerate(self._keys(node, item)):
+                        wide = key if key.rep == "i64" else ops.ToNumber(key)
+                        self.add(ops.Store(at, 8 * number, wide))
+                    self.set(at, at + 8 * width)
+                    append(item)
 
-        source.each(add)
-        self._end_list(pointer, end)
+            source.each(add)
         return self.call("sort", pointer, keys, ops.Constant(width))
 
 

@@ -115,11 +115,10 @@ class Measures(Expressions):
         self.span = measure.span
 
         def record(values: Sequence[ops.Value]) -> None:
-            with self.passing(measure.test):
-                value = self.as_number(self.value(measure.value), measure.value.type)
-                self.do("record", self._record_key(number, measure, parts), value)
+            value = self.as_number(self.value(measure.value), measure.value.type)
+            self.do("record", self._record_key(number, measure, parts), value)
 
-        self.combinations(measure.each, record)
+        self.combinations(measure.each, (measure.test,), record)
 
     def _record_key(self, number: int, measure: Measure, parts: Sequence[KeyPart]) -> ops.Value:
         round_ = self.kept(self.cell("round", "i64"))

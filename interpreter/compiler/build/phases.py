@@ -170,12 +170,7 @@ class Phases(Control):
         if watch.seat is not None:
             known.append(ops.Constant(watch.seat))
             b.locals[rule.binders[0][0]] = b.var("i32", "seat", known[0])
-
-        def tested(values: Sequence[ops.Value]) -> None:
-            with b.passing(rule.test):
-                body(values)
-
-        b.combinations(watch.binders, tested, stops=True, values=known)
+        b.combinations(watch.binders, (rule.test,), body, stops=True, values=known)
 
     def _matches(self, number: int, watch: Watch) -> str:
         """Return the name of a function: does a watch have a match?"""

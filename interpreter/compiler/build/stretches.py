@@ -78,7 +78,7 @@ class Control(FunctionGroup):
             b.run(ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result)), result)
             b.give(ops.Call("back", (up,)))
             return
-        shape = self.module.frames.shape(procedure)
+        shape = self.module.frame(procedure)
         frame = self._new_frame(b, shape.words, "new")
         fresh = ops.Constant(self.memory.words(shape.fresh), about="a new frame")
         b.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
@@ -170,7 +170,7 @@ class Stretches(Control):
         target = self.program.target(call)
         pairs = zip(call.arguments, parameter_types(self.program.procedures[target].layer), strict=True)
         values = [b.kept(b.own(argument, type_)) for argument, type_ in pairs]
-        slot = self.module.frames.shape(procedure).slots[into] if into >= 0 else None
+        slot = self.module.frame(procedure).slots[into] if into >= 0 else None
         self._stay(b, then, slot.offset if slot is not None else -1)
         self.enter(b, target, values, FRAME)
 

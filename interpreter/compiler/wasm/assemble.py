@@ -101,7 +101,7 @@ def _cells(builder: ModuleBuilder) -> Cells:
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners, parts = {}, {}
-    places = builder.memory.known_table("node.places")
+    places = builder.memory.tables.get("node.places")
     if "piece" in groups and places is not None:
         parts["piece"] = places
     if "piece" in groups:

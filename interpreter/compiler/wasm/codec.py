@@ -178,7 +178,7 @@ class Codec:
         if index >= self.first_special:
             words += [index, -1, below]
             return address
-        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        slots = self.module.frame(self.program.stretches[index].procedure).slots
         slot = slots[into] if into >= 0 else None
         words += [index, slot.offset if slot is not None else -1, below]
         for value, local in zip(env, slots, strict=True):
@@ -194,7 +194,7 @@ class Codec:
         index, into, below = words[at], words[at + 1], self._frame(words, words[at + 2])
         if index >= self.first_special:
             return index, (), below, -1
-        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        slots = self.module.frame(self.program.stretches[index].procedure).slots
         env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
         local = next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
         return index, env, below, local

@@ -15,7 +15,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import Call, Instance, Invalid, Trap, compiled, is_available
+from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
@@ -90,8 +90,10 @@ class Compiled:
         self.addresses, self.whole = made.addresses, made.whole
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "tell", "free", "decide", "forget", "ask_ahead", "take_back", "step"):
-            setattr(self, f"_{name}", instance.function(name))
+        function = instance.function
+        self._start, self._step, self._take_back, self._forget = map(function, ("start", "step", "take_back", "forget"))
+        self._list, self._free, self._tell = map(function, ("list", "free", "tell"))
+        self._decide, self._ask_ahead = map(function, ("decide", "ask_ahead"))
         self._options = made.addresses["options"]
         self.current: Loaded | None = None
         """The state in memory."""
@@ -112,16 +114,6 @@ class Compiled:
         self._most_ahead = min(MOST_AHEAD, made.addresses["slots"])
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
-
-    _start: Call
-    _list: Call
-    _step: Call
-    _tell: Call
-    _free: Call
-    _decide: Call
-    _forget: Call
-    _ask_ahead: Call
-    _take_back: Call
 
     # --- building
 
