@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import Shapes
@@ -91,10 +92,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        size = self.ranks
-        for digit in self.digits:
-            size *= digit.size
-        return size
+        return self.ranks * prod(digit.size for digit in self.digits)
 
     def slot(self, values: Sequence[Value]) -> int:
         """Return the first action that an option with these values may have."""
@@ -190,10 +188,8 @@ class Actions:
         for code in codes:
             block = blocks[code[0]]
             slot = block.slot(code[1])
-            for action in range(slot, slot + block.ranks):
-                if action not in actions:
-                    actions[action] = code
-                    break
+            free = (action for action in range(slot, slot + block.ranks) if action not in actions)
+            actions.setdefault(next(free, slot), code)
         return actions
 
 
@@ -229,12 +225,8 @@ def positions(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
 
 def width_of(shapes: Shapes, type_: Type) -> int:
     """Return the number of entries for a value."""
-    if isinstance(type_, CardHolderType):
-        return 1
-    if isinstance(type_, TextType):
-        return 0
-    if shapes.is_scalar(type_):
-        return 1
+    if isinstance(type_, CardHolderType) or shapes.is_scalar(type_):
+        return int(not isinstance(type_, TextType))
     if shapes.is_listed(type_):
         domain = positions(shapes, type_)
         return 1 + (domain[1] if domain else 0)

@@ -26,9 +26,7 @@ ASKS = ""
 
 def procedures_of(model: Model) -> dict[str, RuleLayer]:
     """Return every layer of every rule, and every block, by id."""
-    procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
-    procedures.update(dict(model.blocks.items()))
-    return procedures
+    return {layer.id: layer for rule in model.rules.values() for layer in rule.layers} | dict(model.blocks)
 
 
 def reach_of(model: Model) -> Reach:
@@ -355,7 +353,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
                 "E707",
                 f"`{trigger.name}` has no case for {names}, where `{trigger.event}` can occur",
                 trigger.span,
-                tuple(_witness(model, reach, trigger.event, phase) for phase in missing[:2]),
+                tuple(_witness(reach, trigger.event, phase) for phase in missing[:2]),
                 "give a case, or `otherwise: nothing`",
             )
         for case in trigger.cases:
@@ -366,7 +364,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
                     )
 
 
-def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
+def _witness(reach: Reach, event: str, phase: str) -> Note:
     """Return a note about one place from which a phase can note the event."""
     for name, facts in reach.own.items():
         if event in facts.events:

@@ -124,8 +124,7 @@ class Builtins(Rows):
     def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
         """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.holder(track)
-        name = self.group_of(track, group)
-        return self.kept(ops.Cell(address + offset, name), "held"), name
+        return self.kept(ops.Cell(address + offset, group), "held"), group
 
     def _price(self, node: core.Builtin) -> ops.Value:
         track, tokens = node.arguments

@@ -14,7 +14,7 @@ from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import SEAT, Sight, Sights
+from interpreter.compiler.build.sights import SEAT, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
@@ -131,8 +131,6 @@ class Standalone(Sights):
 
     def _seen(self, b: Steps, group: CellGroup, type_: Type) -> None:
         sight = self.sight(group, type_)
-        if group.name == "location":  # a card's own cell
-            sight = Sight(sight.by_cell, True, sight.by_value)
         if sight.is_open:
             self._whole(b, group)
             return

@@ -7,10 +7,9 @@ from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.kept_forms import Part, each_part
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.numbering import OPEN
@@ -52,11 +51,9 @@ class Sights(FunctionGroup):
         if group.name in OPEN:
             return Sight(False, False, False)
         declared = self.model.groups.get(group.name)
-        cells = range(group.base, group.base + group.count)
-        by_owner = declared is not None and declared.owner == "card"
-        return Sight(
-            not self.constants.seen_by.keys().isdisjoint(cells), by_owner, has_cards(type_, self.model.records)
-        )
+        by_cell = not self.constants.seen_by.keys().isdisjoint(range(group.base, group.base + group.count))
+        of_cards = declared.owner == "card" if declared is not None else group.name == "location"
+        return Sight(by_cell, of_cards, has_cards(type_, self.model.records))
 
     def guarded(
         self,

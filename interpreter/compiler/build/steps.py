@@ -1,8 +1,9 @@
-"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; and functions of rules."""
+"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; functions of rules; and the base
+class of what builds the functions of a module."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
@@ -25,7 +26,7 @@ from interpreter.language.types import (
     Type,
 )
 
-__all__ = ["Steps"]
+__all__ = ["FunctionGroup", "Steps"]
 
 WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 
@@ -269,8 +270,7 @@ class Steps(DelayedBlocks):
         if not isinstance(cell, core.Cell):
             raise Unsupported("a value in a cell that is not named")
         group = self.memory.groups[cell.group]
-        owner = self.kept(self.value(cell.owner)) if cell.owner is not None else ZERO
-        self.change(group, owner, self.kept(self.called(value, group.type), "new"))
+        self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
 
     def _move_cards(self, cards: ops.Value, target: core.Expression, where: str) -> None:
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
@@ -300,7 +300,7 @@ class Steps(DelayedBlocks):
         if not isinstance(stock, core.Cell):
             raise Unsupported("a stock that is not named")
         group = self.memory.groups[stock.group]
-        owner = self.kept(self.value(stock.owner)) if stock.owner is not None else ZERO
+        owner = self.kept(self.owner(stock))
         piece = owner * len(self.constants.pieces) + self.constants.effects.stock_pieces[group.base]
         if is_placed:
             self.do("place_piece", owner + group.base, self.value(place), piece)
@@ -336,3 +336,20 @@ class Steps(DelayedBlocks):
         index = self.kept(self.call("pick", ops.Load(items), *self._chance(step.chance)))
         picked = ops.read(items + index * WORD, WORD, self.shapes.rep(item))
         self.write_local(step.index, self.copied(picked, item), item)
+
+
+class FunctionGroup:
+    """Builds functions of one purpose for a module."""
+
+    def __init__(self, module: Module) -> None:
+        self.module, self.program, self.constants = module, module.program, module.constants
+        self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
+        self.seats = len(module.constants.seats)
+
+    def made(self, head: ops.Function, build: Callable[[Steps], None]) -> ops.Function:
+        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
+        return Steps(self.module).made(head, build)
+
+    def declare(self, head: ops.Function, build: Callable[[Steps], None]) -> str:
+        """Return the name of a function that is called; it is built later, once."""
+        return Steps(self.module).declare(head, build)

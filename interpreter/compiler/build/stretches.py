@@ -15,10 +15,9 @@ from interpreter.compiler import lower
 from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
 from interpreter.compiler.build.frames import Slot, kept_in_frame
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.shapes import WORD, parameter_types
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.plain.machine import SPECIALS
 from interpreter.language import core

@@ -48,8 +48,9 @@ class Inliner:
             return
         self._open.add(name)
         function = self._functions[name]
-        for called in _calls(function):
-            self._visit(called)
+        for part in list(_parts(function)):
+            if part[:1] == ["call"]:
+                self._visit(str(part[1]))
         expansion = self.expansion()
         body = [expansion.of(part) for part in function[2:]]
         head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
@@ -120,7 +121,8 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
 
 def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
     parts = [part for part in (*head, *extra) if isinstance(part, list)]
-    if _size(body) > SHORT or _has(body, ("loop",)) or any(part[0] == "export" for part in parts):
+    inner = list(_parts(body))
+    if len(inner) > SHORT or "loop" in inner or any(part[0] == "export" for part in parts):
         return None
     declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
     for part in parts:
@@ -134,20 +136,12 @@ def _is_head(tree: Tree) -> bool:
     return isinstance(tree, list) and tree[0] in ("param", "result", "local", "export")
 
 
-def _calls(tree: Tree) -> Iterator[str]:
+def _parts(tree: Tree) -> Iterator[Tree]:
+    """Yield a tree and all trees in it."""
+    yield tree
     if isinstance(tree, list):
-        if tree and tree[0] == "call":
-            yield str(tree[1])
         for part in tree:
-            yield from _calls(part)
-
-
-def _has(tree: Tree, words: tuple[str, ...]) -> bool:
-    return tree in words if isinstance(tree, str) else any(_has(part, words) for part in tree)
-
-
-def _size(tree: Tree) -> int:
-    return 1 if isinstance(tree, str) else 1 + sum(map(_size, tree))
+            yield from _parts(part)
 
 
 def _parsed(text: str) -> list[Tree]:
