@@ -306,12 +306,10 @@ class Lowering:
         phase = core.Read(core.Cell("phase", None, type=INT), type=INT)
         branch: tuple[core.Step, ...] = ()
         for case in sorted(trigger.cases, key=lambda case: bool(case.phases)):
-            if case.procedure is None:
-                calls: tuple[core.Step, ...] = ()
-            else:
-                calls = (
-                    core.Performs(core.CallRule(case.procedure, values, type=NOTHING, span=case.span), span=case.span),
-                )
+            calls: tuple[core.Step, ...] = ()
+            if case.procedure is not None:
+                call = core.CallRule(case.procedure, values, type=NOTHING, span=case.span)
+                calls = (core.Performs(call, span=case.span),)
             if not case.phases:
                 branch = calls
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from math import prod
 from typing import assert_never
 
@@ -32,7 +33,7 @@ __all__ = ["Expressions"]
 HOLE = NO_NUMBER + 1
 """Content of a table where it has no cell."""
 MOST_CELLS = 100_000
-COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+COMPARISONS = {"==": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}
 
 
@@ -237,29 +238,27 @@ class Expressions(Builtins):
         return ops.Binary(ARITHMETIC[node.operator], self.value(node.left, INT), self.value(node.right, INT))
 
     def _comparison(self, node: core.Comparison) -> ops.Value:
+        if node.operator == "!=":
+            return ops.negated(self._comparison(replace(node, operator="==")))
         operator, left, right = COMPARISONS[node.operator], node.left, node.right
         if isinstance(left.type, NoneType) or isinstance(right.type, NoneType):
             side = right if isinstance(left.type, NoneType) else left
-            if isinstance(side.type, NoneType):
-                return ops.Constant(int(operator == "eq"))
-            test = self.is_none(self.value(side), side.type)
-            return test if operator == "eq" else ops.negated(test)
+            return ONE if isinstance(side.type, NoneType) else self.is_none(self.value(side), side.type)
         type_ = left.type if not isinstance(left.type, NeverType) else right.type
         if self.shapes.is_scalar(type_):
-            if isinstance(type_, TextType) and operator not in ("eq", "ne"):
+            if isinstance(type_, TextType) and operator != "eq":
                 raise Unsupported("texts in order")
             first, second = self.value(left), self.value(right)
             if first.rep != second.rep:
-                first, second = (side if side.rep == "i64" else ops.ToNumber(side) for side in (first, second))
+                first, second = self.wide(first), self.wide(second)
             return ops.Binary(operator, first, second)
-        if operator not in ("eq", "ne"):
+        if operator != "eq":
             raise Unsupported(f"the order of {type_}")
         match right:
             case core.MakeList(()) | core.Const(()) if not left.type.optional:
-                test = ops.Load(self.value(left)).equals(0)
+                return ops.Load(self.value(left)).equals(0)
             case _:
-                test = self.same(self.kept(self.value(left)), self.kept(self.value(right)), type_, right.type)
-        return test if operator == "eq" else ops.negated(test)
+                return self.same(self.kept(self.value(left)), self.kept(self.value(right)), type_, right.type)
 
     def _is_among(self, node: core.MemberOf) -> ops.Value:
         item, items = node.item, node.items

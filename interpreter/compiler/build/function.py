@@ -197,6 +197,10 @@ class FunctionBuilder:
         """Convert a register to a word of memory."""
         return ops.ToWord(value, optional) if value.rep == "i64" else value
 
+    def wide(self, value: ops.Value) -> ops.Value:
+        """Convert a register to a number."""
+        return value if value.rep == "i64" else ops.ToNumber(value)
+
     def is_none(self, value: ops.Value, type_: Type) -> ops.Value:
         return value.equals(self.shapes.none(type_))
 

@@ -295,8 +295,7 @@ class Loops(KeptForms, ABC):
 
     def wide_key(self, node: core.Expression) -> ops.Value:
         """Build a key as a number."""
-        key = self.key(node)
-        return key if key.rep == "i64" else ops.ToNumber(key)
+        return self.wide(self.key(node))
 
     def _best(self, node: core.Order) -> ops.Value:
         """Return the first item with the smallest or largest keys."""
@@ -351,8 +350,7 @@ class Loops(KeptForms, ABC):
                 self.locals[node.variable] = item
                 with self.passing(node.test):
                     for number, key in enumerate(self._keys(node, item)):
-                        wide = key if key.rep == "i64" else ops.ToNumber(key)
-                        self.add(ops.Store(at, 8 * number, wide))
+                        self.add(ops.Store(at, 8 * number, self.wide(key)))
                     self.set(at, at + 8 * width)
                     append(item)
 

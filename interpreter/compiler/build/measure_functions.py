@@ -16,7 +16,7 @@ from interpreter.language import core
 from interpreter.language.model import Measure
 from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
 
-__all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "key_parts"]
+__all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "parts_if_any"]
 
 OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
 ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
@@ -57,6 +57,14 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
     if shift > OF_BITS:
         raise Unsupported("a measure with too many subjects")
     return tuple(parts)
+
+
+def parts_if_any(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
+    """Return the parts of a measure's keys; none if they do not fit, which is reported when it is measured."""
+    try:
+        return key_parts(shapes, measure)
+    except Unsupported:
+        return ()
 
 
 class Measures(Expressions):

@@ -435,9 +435,13 @@ def read(address: Value, offset: int = 0, rep: Rep = "i32", group: str = "") -> 
 
 def negated(test: Value) -> Value:
     """Return the test that another one does not hold."""
-    if isinstance(test, Binary) and test.operator in OPPOSITES:
-        return Binary(OPPOSITES[test.operator], test.left, test.right)
-    return test.equals(0)
+    match test:
+        case Binary(operator, left, right) if operator in OPPOSITES:
+            return Binary(OPPOSITES[operator], left, right)
+        case Constant(value):
+            return Constant(int(not value))
+        case _:
+            return test.equals(0)
 
 
 def both(first: Value, second: Value) -> Value:

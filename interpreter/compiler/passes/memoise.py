@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
 from math import prod
@@ -57,6 +57,11 @@ class Table:
     row: int | None
     part: int | None
     entries: int
+
+    @property
+    def whole(self) -> int | None:
+        """The complement of ``part``, as reads have it."""
+        return ~self.part if self.part is not None else None
 
     def reads_of(self, group: str) -> frozenset[int] | None:
         return ANYONE if "?" in self.reads else self.reads.get(group)
@@ -139,21 +144,16 @@ def _table(function: ops.Function, memo: ops.Memo, known: Reads) -> Table | None
 
 
 def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
-    bits = Touched()
-    for bit, table in enumerate(alone):
-        aligned = table.reads_of(group)
-        if aligned is not None and (table.part is None or ~table.part not in aligned):
-            bits.alone |= 1 << bit
-    for bit, table in enumerate(parts):
-        if table.part is not None and ~table.part in (table.reads_of(group) or ()):
-            bits.whole |= 1 << bit
-    for bit, table in enumerate(rows):
-        aligned = table.reads_of(group)
-        if aligned is not None and table.row in aligned:
-            bits.own_row |= 1 << bit
-        elif aligned is not None:
-            bits.all_rows |= 1 << bit
-    return bits
+    def bits(tables: list[Table], is_concerned: Callable[[Table, frozenset[int]], bool]) -> int:
+        read = ((bit, table, table.reads_of(group)) for bit, table in enumerate(tables))
+        return sum(1 << bit for bit, table, aligned in read if aligned is not None and is_concerned(table, aligned))
+
+    return Touched(
+        alone=bits(alone, lambda table, aligned: table.whole not in aligned),
+        all_rows=bits(rows, lambda table, aligned: table.row not in aligned),
+        own_row=bits(rows, lambda table, aligned: table.row in aligned),
+        whole=bits(parts, lambda table, aligned: table.whole in aligned),
+    )
 
 
 def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:

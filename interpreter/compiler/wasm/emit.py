@@ -18,11 +18,8 @@ __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number during a range check."""
-INSTRUCTIONS = {
-    **{"add": "add", "sub": "sub", "mul": "mul", "div": "div_u", "mod": "rem_u"},
-    **{"and": "and", "or": "or", "shl": "shl", "shr": "shr_u"},
-    **{"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"},
-}
+INSTRUCTIONS = {"div": "div_u", "mod": "rem_u", "shr": "shr_u", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
+"""Operators whose instruction has another name."""
 
 
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
@@ -168,7 +165,7 @@ class _Writer:
             return self._call(operator, [self._value(left), self._value(right)])
         if operator == "eq" and right == ops.Constant(0, left.rep):
             return f"({left.rep}.eqz {self._value(left)})"
-        return f"({left.rep}.{INSTRUCTIONS[operator]} {self._value(left)} {self._value(right)})"
+        return f"({left.rep}.{INSTRUCTIONS.get(operator, operator)} {self._value(left)} {self._value(right)})"
 
     def _word(self, value: ops.Value, optional: bool) -> str:
         if fits(value):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
-from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
+from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, parts_if_any
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code
@@ -211,10 +211,7 @@ class Whole:
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """Return the layout of the keys of a measure; empty if its subjects cannot be encoded."""
-        try:
-            return key_parts(self.built.builder.shapes, measure)
-        except Unsupported:
-            return ()
+        return parts_if_any(self.built.builder.shapes, measure)
 
     def domain(self, part: KeyPart) -> int:
         """Return the number of values of a part of a key, without none."""
