@@ -21,18 +21,17 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
     """Return whether the evaluation of a tree may fail: it must then be evaluated wherever the plain form does."""
     for node in descendants(tree):
         match node:
-            case core.Element() | core.TableCell():
+            case core.Element() | core.TableCell() | core.Arithmetic("*" | "div" | "mod"):
                 return True
-            case core.Arithmetic(operator) if operator in ("*", "div", "mod"):
+            case core.Search(or_none=False) | core.Order(operation="min" | "max", or_none=False):
                 return True
             case core.Arithmetic("+") if isinstance(node.type, CollectionType):
                 return True
-            case core.RangeFrom(first, last):
-                if not (isinstance(first, core.Const) and isinstance(last, core.Const)):
-                    return True
-            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
+            case core.RangeFrom(core.Const(), core.Const()):
+                pass
+            case core.RangeFrom():
                 return True
-            case core.Search(or_none=False) | core.Order(operation="min" | "max", or_none=False):
+            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
             case core.CallRule() | core.CallBase():
                 target = program.target(node)

@@ -8,7 +8,7 @@ occurs. Comments give positions in the YAML files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from interpreter.base.source import NOWHERE
@@ -50,11 +50,11 @@ class _Writer:
 
     # --- statements
 
-    def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
+    def _block(self, body: tuple[ops.Statement, ...], depth: int) -> Iterator[str]:
         pad = INDENT * depth
-        empty = True
+        if not body:
+            yield f"{pad}pass"
         for statement in body:
-            empty = False
             place = str(statement.span) if statement.span is not NOWHERE else ""
             if place and place != self._place:
                 self._place = place
@@ -64,8 +64,6 @@ class _Writer:
                 above, self._above = self._above, []
                 yield from above
                 yield line
-        if empty:
-            yield f"{pad}pass"
 
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self.value

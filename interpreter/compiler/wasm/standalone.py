@@ -37,13 +37,12 @@ UNDO_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class StandaloneModule:
-    """Text and memory plan of a standalone module. ``undo``: maximum number of choices that can be undone."""
+    """Text and memory plan of a standalone module, and the addresses of a view and its mask."""
 
     text: str
     plan: Plan
     buffer: int
     mask: int
-    undo: int
 
 
 def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams: Sequence[int]) -> StandaloneModule:
@@ -66,4 +65,4 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
         )
 
     text, plan = assembled(builder, first, bots, own, face, UNDO_BYTES)
-    return StandaloneModule(text, plan, faces.buffer, faces.mask, plan.slots)
+    return StandaloneModule(text, plan, faces.buffer, faces.mask)
