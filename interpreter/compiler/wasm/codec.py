@@ -116,8 +116,6 @@ class Codec:
                 if value >= 2**64:
                     raise Unsupported("more than 64 watches")
                 words += halves(value)
-            elif name in ("phase", "turn"):
-                words.append(value)
             else:
                 words += self.words(value, type_)
         return words
@@ -128,7 +126,7 @@ class Codec:
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
             at = (group.address - STATE) // WORD
-            if name in ("phase", "turn") or (group.stride == WORD and is_plain(group.type)):
+            if group.stride == WORD and is_plain(group.type):
                 cells.extend(words[at : at + group.count])
                 continue
             for number in range(group.count):
