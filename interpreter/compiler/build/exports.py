@@ -14,19 +14,18 @@ from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import SEAT, Sights
+from interpreter.compiler.build.sights import LISTED, SEAT, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.numbering import OPEN
-from interpreter.language.types import BOOL, CardHolderType, CollectionType, Type
+from interpreter.language.types import BOOL, Type
 
 __all__ = ["Standalone"]
 
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
-LISTED = CardHolderType | CollectionType
 
 
 class Standalone(Sights):

@@ -16,7 +16,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type
 
-__all__ = ["KeptForms", "Part", "each_part"]
+__all__ = ["KeptForms", "Part"]
 
 LEFT, RIGHT, AT, VALUE = (ops.Var(name, "i32") for name in ("left", "right", "kept", "value"))
 
@@ -33,20 +33,19 @@ class Part:
     kept_offset: int
 
 
-def each_part(b: FunctionBuilder, type_: Type, length: ops.Value, body: Callable[[Part], None]) -> None:
-    """Run the body for each item of a list of this length, or for each field of a record."""
-    shapes = b.shapes
-    if shapes.is_listed(type_):
-        item = shapes.item(type_)
-        with b.counted(length) as at:
-            body(Part(item, at * WORD, WORD, at * (shapes.words(item) * WORD), WORD))
-        return
-    for number, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
-        body(Part(field, ZERO, number * WORD, ZERO, offset))
-
-
 class KeptForms(FunctionBuilder):
     """Builds reads, writes, copies and comparisons of values."""
+
+    def each_part(self, type_: Type, length: ops.Value, body: Callable[[Part], None]) -> None:
+        """Run the body for each item of a list of this length, or for each field of a record."""
+        shapes = self.shapes
+        if shapes.is_listed(type_):
+            item = shapes.item(type_)
+            with self.counted(length) as at:
+                body(Part(item, at * WORD, WORD, at * (shapes.words(item) * WORD), WORD))
+            return
+        for number, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
+            body(Part(field, ZERO, number * WORD, ZERO, offset))
 
     # --- locals
 
@@ -143,7 +142,7 @@ class KeptForms(FunctionBuilder):
                 value = b.load(at + part.kept_shift, part.kept_offset, part.type)
                 b.add(ops.Store(made + part.shift, part.offset, b.word(value, part.type.optional)))
 
-            each_part(b, type_, length, decode)
+            b.each_part(type_, length, decode)
             b.give(made)
 
         return self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value", build)
@@ -169,7 +168,7 @@ class KeptForms(FunctionBuilder):
                 value = ops.read(VALUE + part.shift, part.offset, shapes.rep(part.type))
                 b.store(at + part.kept_shift, part.kept_offset, value, part.type)
 
-            each_part(b, type_, length, encode)
+            b.each_part(type_, length, encode)
 
         return self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form", build)
 
@@ -196,7 +195,7 @@ class KeptForms(FunctionBuilder):
                     b.add(ops.Store(place, part.offset, b.copied(ops.Load(place, part.offset), part.type)))
 
             if not shapes.is_flat(type_):
-                each_part(b, type_, words - 1, copy)
+                b.each_part(type_, words - 1, copy)
             b.give(made)
 
         return self._of_type("own", type_, (VALUE,), "i32", "copies a value", build)
@@ -231,7 +230,7 @@ class KeptForms(FunctionBuilder):
                 left, right = map(b.kept, pair)
                 b.add(ops.If(ops.negated(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
 
-            each_part(b, type_, length, compare)
+            b.each_part(type_, length, compare)
             b.give(ONE)
 
         return self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal", build)

@@ -8,7 +8,7 @@ from interpreter.compiler.build.decisions import FRAME, Decisions
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.sights import SEAT, Sight, Sights
+from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
@@ -17,7 +17,6 @@ from interpreter.language.types import (
     BagType,
     CardHolderType,
     CardType,
-    CollectionType,
     IntType,
     TextType,
     Type,
@@ -26,7 +25,6 @@ from interpreter.language.types import (
 
 __all__ = ["Observer"]
 
-LISTED = CardHolderType | CollectionType
 ACTOR, INTO = ops.Var("actor", "i32"), ops.Var("into", "i32")
 FEW = 4
 """Maximum number of words that are written one by one; more are written by a loop or a copy."""

@@ -7,15 +7,18 @@ from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.kept_forms import Part, each_part
+from interpreter.compiler.build.kept_forms import Part
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.numbering import OPEN
-from interpreter.language.types import CardType, Type, has_cards
+from interpreter.language.types import CardHolderType, CardType, CollectionType, Type, has_cards
 
-__all__ = ["SEAT", "Sight", "Sights"]
+__all__ = ["LISTED", "SEAT", "Sight", "Sights"]
+
+LISTED = CardHolderType | CollectionType
+"""Types of which the number of items is public."""
 
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
 
@@ -114,7 +117,7 @@ class Sights(FunctionGroup):
                     place = b.kept(start + part.kept_shift + part.kept_offset)
                     b.add(ops.If(self.hides(place, part.type), (ops.Return(ONE),)))
 
-            each_part(b, type_, length, test)
+            b.each_part(type_, length, test)
             b.give(ZERO)
 
         name, about = self.module.name("hides", str(type_)), f"true if a card in a value is hidden: {type_}"
