@@ -17,7 +17,7 @@ from interpreter.language.policies import Policy
 from interpreter.language.types import HolderType, has_cards
 from interpreter.language.walk import descendants
 
-__all__ = ["Peeks", "peeks_of"]
+__all__ = ["Peeks", "groups_peeked", "peeks_of"]
 
 Mine = frozenset[int]
 """Locals that hold the seat that decides."""
@@ -64,6 +64,13 @@ def peeks_of(model: Model, policy: Policy, decision: str) -> Peeks:
     for preferences in policy.decisions.get(decision, ()):
         reader.read((preferences.when, preferences.lines), frozenset({0}))
     return Peeks(reader.always, tuple(sorted(reader.groups)))
+
+
+def groups_peeked(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
+    """Return the groups of cells that may be hidden from the seat and that a policy reads; None if it always reads
+    some."""
+    peeks = peeks_of(model, policy, decision)
+    return None if peeks.always else peeks.groups
 
 
 class _Peeks:

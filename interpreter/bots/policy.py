@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from interpreter.base.plain_data import Json
-from interpreter.bots.hidden_reads import Peeks, peeks_of
+from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
@@ -19,7 +19,6 @@ from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.kernel.state import State, Value
-from interpreter.language.model import Model
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.preferences import pinned_by
 
@@ -82,7 +81,7 @@ class PolicyBot:
 
     def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
         """Return the policy and its hidden reads, which a module needs."""
-        return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
+        return self.policy, None if self.in_world else partial(groups_peeked, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         turn = decision.turn
@@ -223,13 +222,6 @@ class PolicyBot:
             when = compile_(preferences.when) if preferences.when is not None else None
             lines = tuple(_ready_line(machine, site, line) for line in preferences.lines)
             yield _Way(when, preferences.local_count, lines, preferences)
-
-
-def _peeks(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
-    """Return the groups of cells that may be hidden from the seat and that a policy reads; None if it always reads
-    some."""
-    peeks = peeks_of(model, policy, decision)
-    return None if peeks.always else peeks.groups
 
 
 def _ready_line(machine: Machine, site: AskSite, line: Line) -> _Line:

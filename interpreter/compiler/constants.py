@@ -37,7 +37,6 @@ __all__ = [
     "effort",
     "grows",
     "is_bounded",
-    "numbers_in",
     "weight",
 ]
 
@@ -164,19 +163,13 @@ def is_bounded(number: Value) -> bool:
 
 def weight(value: Value, span: Span) -> int:
     """Return the total number of numbers in a value; fail if there are too many."""
-    total = numbers_in(value)
-    if total > MAXIMUM_WEIGHT:
-        raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
-    return total
-
-
-def numbers_in(value: Value) -> int:
-    """Count the numbers in a value, with repetitions, up to the limit."""
     total = 0
     open_values = [value]
-    while open_values and total <= MAXIMUM_WEIGHT:
+    while open_values:
         inner = open_values.pop()
         total += len(inner)
+        if total > MAXIMUM_WEIGHT:
+            raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
         open_values.extend(part for part in inner if type(part) is tuple)
     return total
 

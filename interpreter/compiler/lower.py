@@ -17,7 +17,7 @@ from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import BOOL, INT, NOTHING, ListType
+from interpreter.language.types import BOOL, INT, NOTHING, ListType, Type, item_type
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = [
@@ -168,19 +168,23 @@ class Program:
         return replace(self, reach=reach)
 
     @cached_property
-    def passing(self) -> dict[str, frozenset[int]]:
-        """Temporary locals of each procedure that can suspend: only loops inside expressions set them, so frames omit
-        them."""
-        trees: dict[str, list[object]] = {}
+    def asks(self) -> dict[int, tuple[Stretch, Asks]]:
+        """The stretches that ask, and their ends, by number."""
+        numbered = enumerate(self.stretches)
+        return {index: (stretch, stretch.end) for index, stretch in numbered if isinstance(stretch.end, Asks)}
+
+    @cached_property
+    def stored(self) -> dict[str, dict[int, list[Type]]]:
+        """The locals that frames of each procedure keep, with the types of their values. The others are temporary: only
+        loops inside expressions set them."""
+        stored: dict[str, dict[int, list[Type]]] = {}
         for stretch in self.stretches:
-            trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
-        temporary = {}
-        for name, parts in trees.items():
-            nodes = list(descendants(tuple(parts)))
-            permanent = set(range(len(self.procedures[name].layer.parameters)))
-            permanent.update(index for node in nodes for index in _set_by(node))
-            temporary[name] = frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - permanent)
-        return temporary
+            parameters = self.procedures[stretch.procedure].layer.parameters
+            known = stored.setdefault(stretch.procedure, {i: [type_] for i, (_, type_) in enumerate(parameters)})
+            for node in descendants((stretch.steps, stretch.end)):
+                for index, type_ in _set_by(node):
+                    known.setdefault(index, []).append(type_)
+        return stored
 
     @cached_property
     def chances(self) -> tuple[str, ...]:
@@ -189,22 +193,25 @@ class Program:
         return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
 
 
-def _set_by(node: object) -> Iterator[int]:
-    """Yield the locals that a step, or the end of a stretch, sets."""
+def _set_by(node: object) -> Iterator[tuple[int, Type]]:
+    """Yield the locals that a step, or the end of a stretch, sets, with the types of their values."""
     match node:
-        case core.SetLocal(index) | core.Picks(index):
-            yield index
-        case core.Iterate():
-            yield node.variable
-            yield from node.hidden
+        case core.SetLocal(index, value):
+            yield index, value.type
+        case core.Picks(index, items) | core.Iterate(index, items):
+            of = item_type(items.type)
+            assert of is not None
+            yield index, of
+            if isinstance(node, core.Iterate):
+                yield from zip(node.hidden, (items.type, INT), strict=True)
         case core.Repeat():
-            yield node.hidden
+            yield node.hidden, INT
         case core.Choice(variable):
-            yield variable
-        case core.Test(_, bind) if bind is not None:
-            yield bind
-        case Calls(_, into):
-            yield into
+            yield variable, node.type
+        case core.Test(value, int(bind)):
+            yield bind, value.type
+        case Calls(call, into):
+            yield into, call.type
         case _:
             pass
 
@@ -299,12 +306,10 @@ class Lowering:
         phase = core.Read(core.Cell("phase", None, type=INT), type=INT)
         branch: tuple[core.Step, ...] = ()
         for case in sorted(trigger.cases, key=lambda case: bool(case.phases)):
-            if case.procedure is None:
-                calls: tuple[core.Step, ...] = ()
-            else:
-                calls = (
-                    core.Performs(core.CallRule(case.procedure, values, type=NOTHING, span=case.span), span=case.span),
-                )
+            calls: tuple[core.Step, ...] = ()
+            if case.procedure is not None:
+                call = core.CallRule(case.procedure, values, type=NOTHING, span=case.span)
+                calls = (core.Performs(call, span=case.span),)
             if not case.phases:
                 branch = calls
                 continue
@@ -325,8 +330,7 @@ class Lowering:
     # --- stretches
 
     def _add(self, steps: tuple[core.Step, ...], end: End, span: Span) -> int:
-        self.stretches.append(None)
-        index = len(self.stretches) - 1
+        index = self._reserve()
         self._set(index, steps, end, span)
         return index
 
@@ -393,14 +397,8 @@ class Lowering:
                 return self._add((), SettlesThen(after), span)
             case core.Ends():
                 return self._add((), Stops(), span)
-            case core.Returns(value) if self._turns:
-                return self._return_from_turn(value, span)
             case core.Returns(value):
-                if value is not None and self._call_suspends(value):
-                    index = self._hidden()
-                    leave = self._add((), Leaves(core.Local(index, "", type=value.type)), span)
-                    return self._calls(value, index, leave, span)
-                return self._add((), Leaves(value), span)
+                return self._return(value, span)
             case core.SetLocal(index, value):
                 return self._calls(value, index, after, span)
             case core.SetCell(cell, value):
@@ -417,13 +415,16 @@ class Lowering:
         assert isinstance(call, core.CallRule | core.CallBase)
         return self._add((), Calls(call, into, then), span)
 
-    def _return_from_turn(self, value: core.Expression | None, span: Span) -> int:
-        """End the turns that are in progress, then return."""
-        index = self._hidden()
-        after = self._add((), Leaves(core.Local(index, "", type=value.type) if value is not None else None), span)
+    def _return(self, value: core.Expression | None, span: Span) -> int:
+        """Return after the end of the turns that are in progress."""
+        index, result = -1, value
+        if value is not None and (self._turns or self._call_suspends(value)):
+            index = self._hidden()
+            result = core.Local(index, "", type=value.type)
+        after = self._add((), Leaves(result), span)
         for _ in range(self._turns):
             after = self._add((), TurnEnds(after), span)
-        if value is None:
+        if value is None or index < 0:
             return after
         if self._call_suspends(value):
             return self._calls(value, index, after, span)

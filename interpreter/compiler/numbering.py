@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.lower import Asks, Program
+from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
 from interpreter.language.types import BOOL, INT, BagType, CardHolderType, CardType, IntType, TextType, Type
 
@@ -91,10 +92,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        size = self.ranks
-        for digit in self.digits:
-            size *= digit.size
-        return size
+        return self.ranks * prod(digit.size for digit in self.digits)
 
     def slot(self, values: Sequence[Value]) -> int:
         """Return the first action that an option with these values may have."""
@@ -141,10 +139,8 @@ class Actions:
         self.of: dict[int, tuple[Block, ...]] = {}
         names: dict[str, None] = {}
         known: dict[object, Block] = {}
-        for index, stretch in enumerate(program.stretches):
-            if not isinstance(stretch.end, Asks):
-                continue
-            ask = stretch.end.ask
+        for index, (_, end) in program.asks.items():
+            ask = end.ask
             names.setdefault(ask.name)
             blocks = []
             for option in ask.options:
@@ -192,10 +188,8 @@ class Actions:
         for code in codes:
             block = blocks[code[0]]
             slot = block.slot(code[1])
-            for action in range(slot, slot + block.ranks):
-                if action not in actions:
-                    actions[action] = code
-                    break
+            free = (action for action in range(slot, slot + block.ranks) if action not in actions)
+            actions.setdefault(next(free, slot), code)
         return actions
 
 
@@ -231,12 +225,8 @@ def positions(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
 
 def width_of(shapes: Shapes, type_: Type) -> int:
     """Return the number of entries for a value."""
-    if isinstance(type_, CardHolderType):
-        return 1
-    if isinstance(type_, TextType):
-        return 0
-    if shapes.is_scalar(type_):
-        return 1
+    if isinstance(type_, CardHolderType) or shapes.is_scalar(type_):
+        return int(not isinstance(type_, TextType))
     if shapes.is_listed(type_):
         domain = positions(shapes, type_)
         return 1 + (domain[1] if domain else 0)
@@ -282,14 +272,13 @@ class Vector:
         self.context: dict[int, list[Part]] = {}
         """For each stretch that asks, the parts of its context's values, in order."""
         known: dict[object, Part] = {}
-        for index, stretch in enumerate(program.stretches):
-            if isinstance(stretch.end, Asks):
-                self.context[index] = []
-                for name, value in stretch.end.ask.context:
-                    type_ = value.type
-                    if (name, type_) not in known:
-                        known[name, type_] = self._add("context", name, type_, 1)
-                    self.context[index].append(known[name, type_])
+        for index, (_, end) in program.asks.items():
+            self.context[index] = []
+            for name, value in end.ask.context:
+                type_ = value.type
+                if (name, type_) not in known:
+                    known[name, type_] = self._add("context", name, type_, 1)
+                self.context[index].append(known[name, type_])
         for name, count in constants.layout.groups:
             if name in LEFT_OUT:
                 continue

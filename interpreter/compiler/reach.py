@@ -20,13 +20,13 @@ __all__ = ["check_reach", "procedures_of", "reach_of", "with_blocks"]
 
 
 MAXIMUM_CALLS = 60
+ASKS = ""
+"""Stands for a decision among the names of procedures and events."""
 
 
 def procedures_of(model: Model) -> dict[str, RuleLayer]:
     """Return every layer of every rule, and every block, by id."""
-    procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
-    procedures.update(dict(model.blocks.items()))
-    return procedures
+    return {layer.id: layer for rule in model.rules.values() for layer in rule.layers} | dict(model.blocks)
 
 
 def reach_of(model: Model) -> Reach:
@@ -283,17 +283,16 @@ def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 def _asking(model: Model, reach: Reach) -> frozenset[str]:
     """Return the procedures that ask whichever of their layers runs, directly or by a call, and the events that trigger
     such a procedure."""
-    known: set[str] = set()
+    known = {ASKS}
     led = {name: _leads_to(model, layer.body) for name, layer in reach.procedures.items()}
     while True:
         more = {
             name
             for name, layer in reach.procedures.items()
-            if ((leads := led[name]) is None or not known.isdisjoint(leads))
-            and (layer.when is None or _below(layer) in {*known, f"{layer.rule}@-1"})
+            if not known.isdisjoint(led[name]) and (layer.when is None or _below(layer) in {*known, f"{layer.rule}@-1"})
         }
         heard = (t.event for t in model.triggers.values() if any(case.procedure in more for case in t.cases))
-        if known == (more := {*more, *heard}):
+        if known == (more := {ASKS, *more, *heard}):
             return frozenset(known)
         known = more
 
@@ -305,24 +304,23 @@ def _below(layer: RuleLayer) -> str:
 
 def _asks(model: Model, body: object, asking: Set[str]) -> bool:
     """Return whether a text asks, directly or by a call."""
-    led = _leads_to(model, body)
-    return led is None or not asking.isdisjoint(led)
+    return not asking.isdisjoint(_leads_to(model, body))
 
 
-def _leads_to(model: Model, body: object) -> frozenset[str] | None:
-    """Return the procedures that a text calls and the events that it notes, or None if it asks directly."""
+def _leads_to(model: Model, body: object) -> set[str]:
+    """Return the procedures that a text calls and the events that it notes, and :data:`ASKS` if it asks directly."""
     names: set[str] = set()
     for node in descendants(body):
         match node:
             case core.Ask():
-                return None
+                names.add(ASKS)
             case core.Notes(event):
                 names.add(event)
             case core.CallRule() | core.CallBase():
                 names.add(target_of(model, node))
             case _:
                 pass
-    return frozenset(names)
+    return names
 
 
 def _silent(model: Model, reach: Reach, body: tuple[core.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
@@ -355,7 +353,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
                 "E707",
                 f"`{trigger.name}` has no case for {names}, where `{trigger.event}` can occur",
                 trigger.span,
-                tuple(_witness(model, reach, trigger.event, phase) for phase in missing[:2]),
+                tuple(_witness(reach, trigger.event, phase) for phase in missing[:2]),
                 "give a case, or `otherwise: nothing`",
             )
         for case in trigger.cases:
@@ -366,7 +364,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
                     )
 
 
-def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
+def _witness(reach: Reach, event: str, phase: str) -> Note:
     """Return a note about one place from which a phase can note the event."""
     for name, facts in reach.own.items():
         if event in facts.events:

@@ -61,7 +61,7 @@ class _AtOnce:
     def _waits(self, number: int, option: core.Option) -> core.Option:
         """Return the alternative as it is asked: the choice is appended to the lists and its variables are cleared."""
         values: dict[int, core.Expression] = {
-            self.chosen[x.variable][0]: core.Local(x.variable, "", type=x.type, span=self.span) for x in option.choices
+            self.chosen[x.variable][0]: self._local(x.variable, x.type) for x in option.choices
         }
         if self.made is not None:
             values[self.made] = core.Const(number, type=INT, span=self.span)
@@ -69,23 +69,18 @@ class _AtOnce:
         body = [self._append(self.order, self.who, SEAT)]
         body += [self._append(index, values.get(index, nothing), type_) for index, type_ in self.lists.items()]
         body += [self._set(x.variable, nothing) for x in option.choices]
-        is_other = core.Comparison(
-            "!=", core.Local(self.item, "", type=SEAT, span=self.span), self.who, type=BOOL, span=self.span
-        )
+        is_other = core.Comparison("!=", self._local(self.item, SEAT), self.who, type=BOOL, span=self.span)
         others = core.Select(self.item, self._seats(self.left), is_other, type=ListType(SEAT))
         return replace(option, body=(*body, self._set(self.left, others)))
 
     def _put_in_order(self) -> list[core.Step]:
-        item = core.Local(self.item, "", type=SEAT, span=self.span)
+        item, everyone = self._local(self.item, SEAT), self._seats(self.listed)
         position = core.Builtin("position", (item, self._seats(self.order)), type=INT, span=self.span)
-        everyone = self._seats(self.listed)
-        return [
-            self._set(
-                index,
-                core.Select(self.item, everyone, None, self._element(index, type_, position), type=ListType(type_)),
-            )
+        in_order = (
+            core.Select(self.item, everyone, None, self._element(index, type_, position), type=ListType(type_))
             for index, type_ in self.lists.items()
-        ]
+        )
+        return list(map(self._set, self.lists, in_order))
 
     def _carried_out(self) -> tuple[core.Step, ...]:
         """Carry out one seat's choice: bind its variables and run the body of its alternative."""
@@ -104,16 +99,19 @@ class _AtOnce:
 
     # --- trees
 
+    def _local(self, index: int, type_: Type) -> core.Expression:
+        return core.Local(index, "", type=type_, span=self.span)
+
     def _seats(self, index: int) -> core.Expression:
-        return core.Local(index, "", type=ListType(SEAT), span=self.span)
+        return self._local(index, ListType(SEAT))
 
     def _set(self, index: int, value: core.Expression) -> core.Step:
         return core.SetLocal(index, value, span=self.span)
 
     def _element(self, index: int, type_: Type, at: core.Expression) -> core.Expression:
-        return core.Element(core.Local(index, "", type=ListType(type_), span=self.span), at, type=type_, span=self.span)
+        return core.Element(self._local(index, ListType(type_)), at, type=type_, span=self.span)
 
     def _append(self, index: int, value: core.Expression, type_: Type) -> core.Step:
         item = core.MakeList((value,), type=ListType(type_), span=self.span)
-        before = core.Local(index, "", type=item.type, span=self.span)
-        return self._set(index, core.Arithmetic("+", before, item, type=item.type, span=self.span))
+        whole = core.Arithmetic("+", self._local(index, item.type), item, type=item.type, span=self.span)
+        return self._set(index, whole)

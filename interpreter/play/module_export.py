@@ -88,7 +88,7 @@ class _Manifest:
                 "view": module.buffer,
                 "mask": module.mask,
                 "word": WORD,
-                "undo": module.undo,
+                "undo": module.plan.slots,
             },
             "none": {"number": NO_NUMBER, "index": NO_INDEX},
             "names": self._names(),

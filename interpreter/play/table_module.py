@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
-from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.passes import stages
@@ -26,22 +27,18 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
     choosing = []
     for bot in bots:
         if bot == RANDOM:
-            choosing.append({index: builder.policies.random(index) for index in builder.decisions.asks})
+            choosing.append(builder.policies.choices(None))
             continue
         policy = policies[bot]
         machine.learn(policy)
-        functions = {}
-        for index, (_, end) in builder.decisions.asks.items():
-            peeks = peeks_of(ruleset.model, policy, end.ask.name)
-            functions[index] = builder.policies.choosing(policy, index, "", None if peeks.always else peeks.groups)
-        choosing.append(functions)
+        choosing.append(builder.policies.choices(policy, partial(groups_peeked, ruleset.model, policy)))
     return builder, choosing
 
 
 def module_forms(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, dict[str, Functions]]:
     """Return the functions of the rules and all policies, as built and after each pass, by name."""
     builder, bots = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
-    _, _, context = built(builder, bots)
+    _, context = built(builder, bots)
     return builder, dict(stages(dict(builder.functions), context))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.player import Bot, Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import bots_of
@@ -235,17 +236,11 @@ def _policy(bot: Bot) -> tuple[bool, Policy | None]:
 
 def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None) -> dict[int, str]:
     """Return the function with which a bot chooses, by the index of the stretch with the decision."""
-    functions = {}
-    if policy is not None:
-        space.table.machine.learn(policy)
-    for index, (_, end) in builder.decisions.asks.items():
-        if policy is None:
-            functions[index] = builder.policies.random(index)
-        else:
-            peeks = peeks_of(space.ruleset.model, policy, end.ask.name)
-            key = f"{policy.name} {id(policy)}"
-            functions[index] = builder.policies.choosing(policy, index, key, None if peeks.always else peeks.groups)
-    return functions
+    if policy is None:
+        return builder.policies.choices(None)
+    space.table.machine.learn(policy)
+    peeks = partial(groups_peeked, space.ruleset.model, policy)
+    return builder.policies.choices(policy, peeks, f"{policy.name} {id(policy)}")
 
 
 class _InModule(Games):

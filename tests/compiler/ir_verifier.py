@@ -17,8 +17,7 @@ from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
 
 __all__ = ["Signature", "check_function", "signatures_of"]
 
-BINARY = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "shl", "shr"))
-COMPARE = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+OPERATORS = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "shl", "shr", *ops.OPPOSITES))
 RANGES = {"i32": (-(2**31), 2**32), "i64": (-(2**63), 2**64)}
 
 Known = frozenset[str] | None
@@ -77,25 +76,20 @@ class _Checker:
     def _statement(self, statement: ops.Statement, known: frozenset[str]) -> Known:
         match statement:
             case ops.Set(var, value):
+                if isinstance(var, ops.Global):
+                    return self._want(statement, f"${var.name}", value, var.rep, known)
                 self._rep(statement, var)
                 return self._want(statement, "the value", value, var.rep, known) | {var.name}
-            case ops.SetGlobal(name, value):
-                return self._want(statement, f"${name}", value, "i32", known)
             case ops.Store(address, offset, value):
                 known = self._memory(statement, address, offset, known)
-                return self._want(statement, "the word", value, "i32", known)
-            case ops.StoreLong(address, offset, value):
-                known = self._memory(statement, address, offset, known)
-                return self._want(statement, "the number", value, "i64", known)
+                return self._value(value, known)
             case ops.CopyWords(target, source, words):
                 for what, value in (("the target", target), ("the source", source), ("the words", words)):
                     known = self._want(statement, what, value, "i32", known)
-            case ops.Do(call, gives):
+            case ops.Do(call):
                 if isinstance(call, ops.Call):
-                    return self._call(call, known, gives)
-                if not gives:
-                    self._wrong(statement, "a value that nobody drops")
-                return self._value(call, known)
+                    return self._call(call, known, False)
+                self._wrong(statement, "a value that nobody drops")
             case ops.If(test, then, otherwise):
                 known = self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
@@ -183,17 +177,16 @@ class _Checker:
                 low, high = RANGES[rep]
                 if not low <= number < high:
                     self._wrong(value, f"{number} does not fit {rep}")
-            case ops.Data() | ops.Global():
+            case ops.Global():
                 pass
             case ops.Var(name):
                 self._rep(value, value)
                 if name not in known:
                     self._wrong(value, f"`{name}` is read and may not be set")
-            case ops.Load(address, offset) | ops.LoadLong(address, offset):
+            case ops.Load(address, offset):
                 return self._memory(value, address, offset, known)
-            case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
-                operators = BINARY if isinstance(value, ops.Binary) else COMPARE
-                if operator not in operators:
+            case ops.Binary(operator, left, right):
+                if operator not in OPERATORS:
                     self._wrong(value, f"unknown operator `{operator}`")
                 known = self._value(left, known)
                 return self._want(value, f"the right side of `{operator}`", right, left.rep, known)
@@ -202,7 +195,7 @@ class _Checker:
             case ops.Within(body, inner):
                 after = self._block(body, known)
                 return self._value(inner, self._everything() if after is None else after)
-            case ops.Not(inner) | ops.ToNumber(inner) | ops.Allocate(inner):
+            case ops.ToNumber(inner):
                 return self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
             case ops.ToIndex(inner) | ops.ToWord(inner):
                 return self._want(value, f"the operand of {type(value).__name__}", inner, "i64", known)

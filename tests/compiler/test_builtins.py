@@ -24,7 +24,7 @@ from interpreter.compiler.plain.builtin_functions import OF_GAME, OF_VALUES
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.compiler.wasm.instance import Instance, Trap, compiled, text_to_binary
+from interpreter.compiler.wasm.instance import Instance, Trap, compiled
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.builtins import BUILTINS, TYPES, Builtin
@@ -157,7 +157,7 @@ class Both:
         assert not builder.left_out
         text, _ = assembled(builder, self.codec.encode(self.first, 0), further=names)
         exports = "\n".join(f'(export "{name}" (func ${name}))' for name in names)
-        module = Instance(compiled(text_to_binary(f"{text.rstrip().removesuffix(')')}{exports})")))
+        module = Instance(compiled(f"{text.rstrip().removesuffix(')')}{exports})"))
         self.module, self.forget = module, module.function("forget")
         self.functions = [module.function(name) for name in names]
 
@@ -165,8 +165,8 @@ class Both:
         """A function of arguments in their kept forms; it writes the kept form of what the call gives behind them."""
 
         def build(b: Steps) -> None:
-            b.add(ops.SetGlobal("arena", ops.Global("arena_start")))
-            b.add(ops.SetGlobal("fuel", ops.Constant(FUEL)))
+            b.set(ops.Global("arena"), ops.Global("arena_start"))
+            b.set(ops.Global("fuel"), ops.Constant(FUEL))
             at = self.given
             for number, type_ in enumerate(call.types):
                 if not isinstance(type_, TrackType):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.passes import PASSES
-from interpreter.compiler.wasm.assemble import build, context_of
+from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.emit import text_of
 from tests.small import loaded, write
 
@@ -27,8 +27,7 @@ class Functions:
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
         self.first = builder.memory.end
         """The first address that is free when functions are built."""
-        stretches, asked = build(builder)
-        self.context = context_of(builder, stretches, list(asked.values()))
+        _, self.context = built(builder)
         now = builder.functions
         self.found = {BEFORE: dict(now)}
         for each in PASSES:
@@ -173,10 +172,7 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
             (local.set $t4 (i32.load offset=100 (local.get $frame)))
             (local.set $new5 (call $f.best_0))
             (if
-              (i32.eqz
-                (i64.eq
-                  (local.get $new5)
-                  (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2)))))
+              (i64.ne (local.get $new5) (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2))))
               (then
                 (i32.store
                   offset=468
@@ -288,7 +284,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
           (local.set $new1 (call $f.twice_0 (i64.load32_s offset=476 (i32.const 0))))
-          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (local.get $new1) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store
                 offset=476
@@ -313,7 +309,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
           (local.set $new1 (block (result i64)
           (local.set $f.twice_0.p0.1 (i64.load32_s offset=476 (i32.const 0)))
           (i64.add (local.get $f.twice_0.p0.1) (local.get $f.twice_0.p0.1))))
-          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (local.get $new1) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store
                 offset=476
@@ -349,7 +345,7 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
         (func $s.act_0_4 (param $frame i32) (result i32)
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
-          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (i64.const 2) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
             )
@@ -362,7 +358,7 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
         (func $s.act_0_4 (param $frame i32) (result i32)
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
-          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+          (if (i64.ne (i64.const 2) (i64.load32_s offset=476 (i32.const 0)))
             (then
               (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
             )

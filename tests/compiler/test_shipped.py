@@ -8,7 +8,7 @@ import pytest
 from interpreter.bots.hidden_reads import peeks_of
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.wasm.assemble import build
+from interpreter.compiler.wasm.assemble import built
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
@@ -47,5 +47,5 @@ def test_all_functions_are_built(name: str, overlay: str, few: bool) -> None:
         for index, (_, end) in builder.decisions.asks.items():
             peeks = peeks_of(played.model, policy, end.ask.name)
             builder.policies.choosing(policy, index, policy.name, () if peeks.always else peeks.groups)
-    build(builder)
+    built(builder)
     assert builder.left_out == {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import accumulate
 
-from interpreter.compiler.build.frames import Frames
+from interpreter.compiler.build.frames import frame_shape
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.shapes import Shapes, halves
 from interpreter.compiler.constants import Constants
@@ -33,11 +33,11 @@ class Module:
         self.program, self.constants, self.resets = program, constants, resets
         self.shapes = Shapes(constants)
         self.memory = Memory(constants, self.shapes)
-        self.frames = Frames(program, self.shapes)
+        self.frame = cache(partial(frame_shape, program, self.shapes))
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
-        self.rows: dict[tuple[str, tuple[core.Expression, ...]], str] = {}
-        """Names of the functions that return rows, by their expressions."""
+        self.rows: dict[tuple[str, tuple[core.Expression, ...]], int] = {}
+        """Numbers of the functions that return rows, by their expressions."""
         self._names: dict[str, str] = {}
         self._requested: list[Callable[[], ops.Function]] = []
 
@@ -58,18 +58,22 @@ class Module:
         """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
+    def add(self, function: ops.Function) -> str:
+        """Add a function, and return its name."""
+        self.functions[function.name] = function
+        return function.name
+
     def request(self, head: ops.Function, make: Callable[[], ops.Function]) -> str:
         """Return the name of a function that is called; it is built later, once."""
         if head.name not in self.functions:
-            self.functions[head.name] = head
             self._requested.append(make)
+            self.add(head)
         return head.name
 
     def finish(self) -> None:
         """Build all functions that were requested."""
         while self._requested:
-            function = self._requested.pop()()
-            self.functions[function.name] = function
+            self.add(self._requested.pop()())
 
     @cached_property
     def delayed(self) -> tuple[str, ...]:

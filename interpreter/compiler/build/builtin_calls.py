@@ -63,7 +63,7 @@ class Builtins(Rows):
         items = self.kept(self.value(node.arguments[0]))
         length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
-        item = ops.Load(items + length * WORD, 0, rep) if node.name == "last" else ops.Load(items, WORD, rep)
+        item = ops.read(items + length * WORD, 0, rep) if node.name == "last" else ops.read(items, WORD, rep)
         return ops.Select(length.equals(0), self.none(node.type), item)
 
     def _position(self, node: core.Builtin) -> ops.Value:
@@ -103,7 +103,7 @@ class Builtins(Rows):
         best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = self.kept(self.value(argument))
-            best = self.kept(ops.Select(ops.Compare(OPERATORS[node.name], number, best), number, best))
+            best = self.kept(ops.Select(ops.Binary(OPERATORS[node.name], number, best), number, best))
         return best
 
     # --- tokens and tracks
@@ -124,8 +124,7 @@ class Builtins(Rows):
     def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
         """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.holder(track)
-        name = self.group_of(track, group)
-        return self.kept(ops.Cell(address + offset, name), "held"), name
+        return self.kept(ops.Cell(address + offset, group), "held"), group
 
     def _price(self, node: core.Builtin) -> ops.Value:
         track, tokens = node.arguments
@@ -140,7 +139,7 @@ class Builtins(Rows):
     def _vacancy(self, node: core.Builtin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
-        return self.call("track_vacancy", data, kind, ops.Load(held + kind * WORD, 0, "i64", group))
+        return self.call("track_vacancy", data, kind, ops.read(held + kind * WORD, 0, "i64", group))
 
     def _fitting(self, node: core.Builtin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
@@ -184,7 +183,7 @@ class Builtins(Rows):
             if dealt:
                 row = self.declare(ops.Function("dealt", (CARDS,), "i32"), Builtins._dealt)
                 return ops.Call(row, (b.value(dealt[0]),))
-            return ops.Data(self.memory.words(list(self.constants.lengths)), "lengths")
+            return ops.Constant(self.memory.words(list(self.constants.lengths)), about="lengths")
 
         if node.name == "distance" and not isinstance(starts, core.MakeList):
             inputs = (starts, within, *dealt)
@@ -197,7 +196,7 @@ class Builtins(Rows):
                 )
                 if row is not None:
                     to = self.kept(self.value(goal))
-                    return ops.Load(row + to * WORD, WORD, "i64")
+                    return ops.read(row + to * WORD, WORD, "i64")
         return self.call(node.name, *map(self.value, (starts, goal, within)), lengths(self))
 
     def _dealt(self) -> None:
@@ -216,7 +215,7 @@ class Builtins(Rows):
             with self.when(new.differs(ops.Load(place, lengths))):
                 self.add(ops.Store(place, lengths, new))
                 self.do("forget_ways")
-        self.give(ops.Data(lengths, "lengths"))
+        self.give(ops.Constant(lengths, about="lengths"))
 
 
 BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {

@@ -19,14 +19,18 @@ ALIKE = (TokenHolderType | StockType, CardHolderType)
 class Cells(Loops):
     """Builds reads and changes of cells."""
 
-    def holder(self, node: core.Expression) -> tuple[ops.Value, int, CellGroup | None]:
-        """Return the address and offset of a holder, and its group if known."""
+    def holder(self, node: core.Expression) -> tuple[ops.Value, int, str]:
+        """Return the address and offset of a holder, and the name of its group; the names of all that can contain it,
+        joined by ``|``, if only its type is known."""
         if isinstance(node, core.Cell):
-            group = self.memory.groups[node.group]
-            owner = self.value(node.owner) if node.owner is not None else ZERO
-            return *self.place(group, owner), group
-        number = self.value(node)
-        return ops.Load(number * WORD, self.module.addresses), 0, None
+            return *self.place(self.memory.groups[node.group], self.owner(node)), node.group
+        alike = next((forms for forms in ALIKE if isinstance(node.type, forms)), type(node.type))
+        names = "|".join(group.name for group in self.model.groups.values() if isinstance(group.type, alike))
+        return ops.Load(self.value(node) * WORD, self.module.addresses), 0, names or "?"
+
+    def owner(self, cell: core.Cell) -> ops.Value:
+        """Build the owner of a cell; 0 if it is the only one of its group."""
+        return self.value(cell.owner) if cell.owner is not None else ZERO
 
     def place(self, group: CellGroup, owner: ops.Value) -> tuple[ops.Value, int]:
         """Return the address and offset of the cell of an owner."""
@@ -37,14 +41,14 @@ class Cells(Loops):
     @property
     def pending(self) -> ops.Value:
         """The watches that are awake, as bits."""
-        return ops.LoadLong(ZERO, self.memory.groups["pending"].address)
+        return ops.Load(ZERO, self.memory.groups["pending"].address, "i64")
 
     def set_pending(self, watches: ops.Value) -> None:
-        self.add(ops.StoreLong(ZERO, self.memory.groups["pending"].address, watches))
+        self.add(ops.Store(ZERO, self.memory.groups["pending"].address, watches))
 
     def cell(self, name: str, rep: ops.Rep = "i32", word: int = 0) -> ops.Value:
         """Return a word of the only cell of a group."""
-        return ops.Load(ZERO, self.memory.groups[name].address + word * WORD, rep, name)
+        return ops.read(ZERO, self.memory.groups[name].address + word * WORD, rep, name)
 
     def set_cell(self, name: str, value: ops.Value, word: int = 0) -> None:
         """Set a word of the only cell of a group without waking watches."""
@@ -53,20 +57,11 @@ class Cells(Loops):
     def read(self, cell: core.Expression, type_: Type) -> ops.Value:
         """Build the value of a cell."""
         address, offset, group = self.holder(cell)
-        kept = group.type if group is not None else type_
+        kept = self.memory.groups[group].type if isinstance(cell, core.Cell) else type_
         if self.shapes.is_scalar(kept) and self.shapes.rep(type_) == self.shapes.rep(kept):
             kept = type_
-        value = self.load(address, offset, kept, self.group_of(cell, group))
+        value = self.load(address, offset, kept, group)
         return ops.ToIndex(value) if (value.rep, self.shapes.rep(type_)) == ("i64", "i32") else value  # a phase
-
-    def group_of(self, holder: core.Expression, group: CellGroup | None) -> str:
-        """Return the name of a holder's group; the names of all that can contain it, joined by ``|``, if only its type
-        is known."""
-        if group is not None:
-            return group.name
-        alike = next((forms for forms in ALIKE if isinstance(holder.type, forms)), type(holder.type))
-        groups = self.model.groups.values()
-        return "|".join(group.name for group in groups if isinstance(group.type, alike)) or "?"
 
     # --- changes
 
@@ -75,7 +70,7 @@ class Cells(Loops):
         type_, (address, offset) = group.type, self.place(group, owner)
         old = self.load(address, offset, type_, group.name)
         same = self.same(new, old if self.shapes.is_scalar(type_) else self.kept(old), type_, type_)
-        with self.when(ops.Not(same)):
+        with self.when(ops.negated(same)):
             self.store(address, offset, new, type_, group.name)
             self.wake(group, owner)
 
@@ -94,6 +89,6 @@ class Cells(Loops):
                 mask = ops.Constant(masks[0], "i64")
             else:
                 words = [half for mask in masks for half in halves(mask)]
-                mask = ops.LoadLong(owner * (2 * WORD), self.memory.words(words))
+                mask = ops.Load(owner * (2 * WORD), self.memory.words(words), "i64")
             self.set_pending(self.pending | mask)
         self.add(ops.Touch(group.name, owner if group.count > 1 else None))

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from interpreter.compiler import lower
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.frames import Slot
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
@@ -29,7 +27,7 @@ OPTION = ops.Var("option", "i32")
 def in_frame(b: Steps, procedure: str) -> None:
     """Begin a function whose locals are in a frame of the procedure."""
     b.frame = FRAME
-    slots = b.module.frames.shape(procedure).slots
+    slots = b.module.frame(procedure).slots
     b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
 
 
@@ -38,19 +36,27 @@ class Decisions(FunctionGroup):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
-        self.asks = {
-            index: (stretch, stretch.end)
-            for index, stretch in enumerate(self.program.stretches)
-            if isinstance(stretch.end, lower.Asks)
-        }
+        self.asks = module.program.asks
 
     def words(self, option: core.Option) -> int:
         """Return the size of an option in words: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
+    def sizes(self, index: int) -> list[int]:
+        """Return the sizes of the options of a decision by alternative, in words."""
+        return [self.words(option) for option in self.asks[index][1].ask.options]
+
     def stride(self, index: int) -> int:
         """Return the distance of two options of a decision, in words."""
-        return max(self.words(option) for option in self.asks[index][1].ask.options)
+        return max(self.sizes(index))
+
+    def table(self, word: Callable[[int], int]) -> int:
+        """Return the address of a table with a word for each stretch; 0 if it does not ask."""
+        return self.memory.words([word(i) if i in self.asks else 0 for i in range(len(self.program.stretches))])
+
+    def strides(self) -> int:
+        """Return the address of the table of the strides of options in bytes."""
+        return self.table(lambda index: self.stride(index) * WORD)
 
     def begin(self, b: Steps, index: int) -> core.Ask:
         """Begin a function of a decision."""
@@ -84,7 +90,7 @@ class Decisions(FunctionGroup):
 
             for number, option in enumerate(ask.options):
                 self.each(b, option, partial(put, number, option))
-            b.add(ops.SetGlobal("options_end", end))
+            b.set(ops.Global("options_end"), end)
 
         return self.declare(self._head("options", index, result=None), build)
 
@@ -135,13 +141,9 @@ class Decisions(FunctionGroup):
         self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
     ) -> None:
         """Run the body for each combination of values of an alternative that passes its tests."""
-
-        def tested(values: Sequence[ops.Value]) -> None:
-            with b.passing(*option.tests):
-                body(values)
-
+        binders = [(choice.variable, choice.items) for choice in option.choices]
         with b.scoped(dict(b.locals)), b.passing(option.guard):
-            b.combinations([(choice.variable, choice.items) for choice in option.choices], tested, stops=stops)
+            b.combinations(binders, option.tests, body, stops=stops)
 
     def take(self, index: int) -> str:
         """The function that stores an option's values in the frame and gives the next stretch."""
@@ -149,13 +151,12 @@ class Decisions(FunctionGroup):
         def build(b: Steps) -> None:
             ask, bodies = self.begin(b, index), self.asks[index][1].bodies
             number = b.kept(ops.Load(OPTION), "number")
-            for place, option in enumerate(ask.options):
-                with b.when(number.equals(place)):
-                    for choice, (offset, type_) in self.placed(option):
-                        value = b.load(OPTION, offset, type_)
-                        if isinstance(b.locals.get(choice.variable), Slot):
-                            b.write_local(choice.variable, value, type_)
-                    b.give(ops.Constant(bodies[place]))
+            for option, then in b.cases(number, zip(ask.options, bodies, strict=True)):
+                for choice, (offset, type_) in self.placed(option):
+                    value = b.load(OPTION, offset, type_)
+                    if isinstance(b.locals.get(choice.variable), Slot):
+                        b.write_local(choice.variable, value, type_)
+                b.give(ops.Constant(then))
             b.fail("no such alternative")
 
         return self.declare(self._head("take", index, OPTION), build)

@@ -82,7 +82,7 @@ class DelayedBlocks(Measures):
             self.when(ops.both(ops.Load(at).equals(EDGE), ops.Load(at, WORD).equals(OF))),
         ):
             size = self.kept(ops.Load(at, 3 * WORD), "size")
-            copy = self.kept(ops.Allocate(size), "copy")
+            copy = self.kept(self.call("alloc", size), "copy")
             self.add(ops.CopyWords(copy, at, size))
             after = at + size * WORD
             self.add(ops.CopyWords(at, after, (end - after) >> 2, "kept"))

@@ -10,25 +10,22 @@ from functools import partial
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.kept_forms import Part, each_part
+from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import SEAT, Sight, Sights
+from interpreter.compiler.build.sights import LISTED, SEAT, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.numbering import OPEN
-from interpreter.language.types import BOOL, CardHolderType, CollectionType, Type
+from interpreter.language.types import BOOL, Type
 
 __all__ = ["Standalone"]
 
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
-LISTED = CardHolderType | CollectionType
-AT, INTO = ops.Var("at", "i32"), ops.Var("into", "i32")
 
 
 class Standalone(Sights):
@@ -54,48 +51,9 @@ class Standalone(Sights):
 
     # --- copies of live words
 
-    def _copy(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """Copy a kept value to a zeroed destination."""
-        shapes = self.shapes
-        words = ops.Constant(shapes.words(type_))
-        if shapes.is_scalar(type_):
-            b.add(ops.Store(into, 0, ops.Load(at)))
-        elif shapes.is_listed(type_) or not shapes.is_flat(type_):
-            b.do(self._live(type_), at, into)
-        elif type_.optional:
-            b.add(ops.If(ops.Load(at), (ops.CopyWords(into, at, words),)))
-        else:
-            b.add(ops.CopyWords(into, at, words))
-
-    def _live(self, type_: Type) -> str:
-        shapes = self.shapes
-
-        def build(b: Steps) -> None:
-            head = 0
-            length: ops.Value = ZERO
-            if shapes.is_listed(type_):
-                length = b.kept(ops.Load(AT))
-                b.add(ops.If(length < 0, (ops.Store(INTO, 0, length), ops.Return())))
-                b.add(ops.Store(INTO, 0, length))
-            elif type_.optional:
-                b.add(ops.If(ops.Not(ops.Load(AT)), (ops.Return(),)))
-                b.add(ops.Store(INTO, 0, ONE))
-                head = WORD
-
-            def copy(part: Part) -> None:
-                place = b.kept(part.kept_shift + (part.kept_offset + head))
-                self._copy(b, b.kept(AT + place), b.kept(INTO + place), part.type)
-
-            if shapes.is_listed(type_) and shapes.is_flat(type_):
-                b.add(ops.CopyWords(INTO, AT, length + 1))
-            else:
-                each_part(b, type_, length, copy)
-
-        name, about = self.module.name("live", str(type_)), f"copies the live words: {type_}"
-        return self.declare(ops.Function(name, (AT, INTO), None, about=about), build)
-
-    def _cell(self, b: Steps, group: CellGroup, at: ops.Value) -> None:
-        self._copy(b, at, b.kept(at + (self.buffer - STATE)), group.type)
+    def _copy(self, b: Steps, at: ops.Value, type_: Type) -> None:
+        """Copy a kept value to its place in the zeroed buffer."""
+        b.store(at, self.buffer - STATE, b.load(at, 0, type_), type_)
 
     def _whole(self, b: Steps, group: CellGroup) -> None:
         """Copy all cells of a group."""
@@ -107,7 +65,7 @@ class Standalone(Sights):
             b.add(ops.CopyWords(target, ops.Constant(group.address), words))
             return
         with b.counted(ops.Constant(group.count)) as number:
-            self._cell(b, group, b.kept(number * group.stride + group.address))
+            self._copy(b, b.kept(number * group.stride + group.address), type_)
 
     # --- the digest
 
@@ -135,17 +93,16 @@ class Standalone(Sights):
         where = b.kept(ops.Load(frame), "where")
         owner = ops.Load(where * WORD, self.memory.words(owners))
         procedure = b.kept(ops.Select(where >= len(owners), ops.Constant(-1), owner), "procedure")
-        for number, name in enumerate(procedures):
+        for name in b.cases(procedure, procedures):
             try:
-                shape = self.module.frames.shape(name)
+                shape = self.module.frame(name)
             except Unsupported:
                 continue
-            with b.when(procedure.equals(number)):
-                for slot in shape.slots:
-                    if slot is not None:
-                        source = b.kept(frame + slot.offset)
-                        self._copy(b, source, b.kept(end + (slot.offset - FRAME_HEAD * WORD)), slot.type)
-                b.set(end, end + (shape.size - FRAME_HEAD * WORD))
+            for slot in shape.slots:
+                if slot is not None:
+                    value = b.load(frame, slot.offset, slot.type)
+                    b.store(end, slot.offset - FRAME_HEAD * WORD, value, slot.type)
+            b.set(end, end + (shape.size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: Steps, group: CellGroup) -> None:
         """Copy the delayed blocks."""
@@ -154,11 +111,9 @@ class Standalone(Sights):
         with b.blocks() as (at, _):
             b.add(ops.CopyWords(at + shift, at, ops.Constant(KEPT_HEAD)))
             which = b.kept(ops.Load(at, 2 * WORD), "which")
-            for number, procedure in enumerate(self.module.delayed):
-                with b.when(which.equals(number)):
-                    for offset, type_ in b.captured(procedure):
-                        source = b.kept(at + offset)
-                        self._copy(b, source, b.kept(source + shift), type_)
+            for procedure in b.cases(which, self.module.delayed):
+                for offset, type_ in b.captured(procedure):
+                    self._copy(b, b.kept(at + offset), type_)
 
     # --- views
 
@@ -175,8 +130,6 @@ class Standalone(Sights):
 
     def _seen(self, b: Steps, group: CellGroup, type_: Type) -> None:
         sight = self.sight(group, type_)
-        if group.name == "location":  # a card's own cell
-            sight = Sight(sight.by_cell, True, sight.by_value)
         if sight.is_open:
             self._whole(b, group)
             return
@@ -185,7 +138,7 @@ class Standalone(Sights):
             mask = b.kept(number * WORD + (self.mask + group.base * WORD))
             hidden = partial(self._blank, b, group, at, mask)
             covered = partial(self._count, b, at, mask) if isinstance(type_, LISTED) else hidden
-            self.guarded(b, sight, group, number, at, partial(self._cell, b, group, at), hidden, covered)
+            self.guarded(b, sight, group, number, at, partial(self._copy, b, at, group.type), hidden, covered)
 
     def _count(self, b: Steps, at: ops.Value, mask: ops.Value) -> None:
         """Write a hidden cell of which the number of items is visible."""

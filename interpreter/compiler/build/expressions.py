@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from math import prod
 from typing import assert_never
 
@@ -32,7 +33,7 @@ __all__ = ["Expressions"]
 HOLE = NO_NUMBER + 1
 """Content of a table where it has no cell."""
 MOST_CELLS = 100_000
-COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+COMPARISONS = {"==": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}
 
 
@@ -78,14 +79,14 @@ class Expressions(Builtins):
             case core.Static(attribute, of):
                 return self._static(attribute, of, node.type)
             case core.FieldOf(of, number):
-                return ops.Load(self.value(of), number * WORD, shapes.rep(node.type))
+                return ops.read(self.value(of), number * WORD, shapes.rep(node.type))
             case core.Element(of, index):
                 return self._element(node, of, index)
             case core.BagItem(of, kind):
                 bag, member = self.value(of), self.value(kind)
                 if isinstance(member, ops.Constant):
-                    return ops.Load(bag, member.value * WORD, "i64")
-                return ops.Load(bag + member * WORD, 0, "i64")
+                    return ops.read(bag, member.value * WORD, "i64")
+                return ops.read(bag + member * WORD, 0, "i64")
             case core.TableCell():
                 return self._table(node)
             case core.CallRule() | core.CallBase():
@@ -109,7 +110,7 @@ class Expressions(Builtins):
             case core.Logic(_, left, right):
                 return self.either(self.value(left), lambda: ONE, lambda: self.value(right))
             case core.Negation(inner):
-                return ops.Not(self.value(inner))
+                return ops.negated(self.value(inner))
             case core.Negate(inner):
                 if isinstance(inner.type, BagType):
                     return self.call("bag_negate", self.value(inner), self.width(inner.type))
@@ -123,7 +124,7 @@ class Expressions(Builtins):
                 return self.either(self.is_none(kept, expected), lambda: self.value(default, expected), lambda: kept)
             case core.MemberOf():
                 is_member = self._is_among(node)
-                return ops.Not(is_member) if node.negated else is_member
+                return ops.negated(is_member) if node.negated else is_member
             case core.KindTest():
                 return self._kind_test(node)
             case core.Select() | core.Fold() | core.Search() | core.Order():
@@ -137,7 +138,7 @@ class Expressions(Builtins):
         constant = self.memory.constant(value, type_)
         if self.shapes.is_scalar(type_):
             return ops.Constant(constant, self.shapes.rep(type_))
-        return ops.Data(constant, str(type_)) if value is not None else ZERO
+        return ops.Constant(constant, about=str(type_)) if value is not None else ZERO
 
     # --- printed data
 
@@ -146,7 +147,7 @@ class Expressions(Builtins):
         index = self.value(of)
         if isinstance(index, ops.Constant):
             return self.constant(values[index.value], type_)
-        return ops.Load(index * WORD, self.memory.table(attribute, values, type_), self.shapes.rep(type_))
+        return ops.read(index * WORD, self.memory.table(attribute, values, type_), self.shapes.rep(type_))
 
     def _table(self, node: core.TableCell) -> ops.Value:
         """Build the lookup in a printed table, which is stored as a row of words in mixed-radix order of its keys."""
@@ -166,7 +167,7 @@ class Expressions(Builtins):
             for part, keys in zip(cell, ranges, strict=True):
                 number = number * len(keys) + part - keys.start
             words[number] = self.memory.constant(value, table.gives)
-        found: ops.Value = ops.Load(position * WORD, self.memory.words(words), self.shapes.rep(table.gives))
+        found: ops.Value = ops.read(position * WORD, self.memory.words(words), self.shapes.rep(table.gives))
         if HOLE in words:
             found = self.kept(found)
             self.fail_if(found.equals(HOLE), "no such cell")
@@ -188,7 +189,7 @@ class Expressions(Builtins):
         items = self.kept(self.value(of))
         at = self.kept(self.value(index))
         self.fail_if(ops.either(at < 0, at >= ops.ToNumber(ops.Load(items))), "no such item")
-        return ops.Load(items + ops.ToIndex(at) * WORD, WORD, self.shapes.rep(node.type))
+        return ops.read(items + ops.ToIndex(at) * WORD, WORD, self.shapes.rep(node.type))
 
     # --- calls
 
@@ -237,36 +238,34 @@ class Expressions(Builtins):
         return ops.Binary(ARITHMETIC[node.operator], self.value(node.left, INT), self.value(node.right, INT))
 
     def _comparison(self, node: core.Comparison) -> ops.Value:
+        if node.operator == "!=":
+            return ops.negated(self._comparison(replace(node, operator="==")))
         operator, left, right = COMPARISONS[node.operator], node.left, node.right
         if isinstance(left.type, NoneType) or isinstance(right.type, NoneType):
             side = right if isinstance(left.type, NoneType) else left
-            if isinstance(side.type, NoneType):
-                return ops.Constant(int(operator == "eq"))
-            test = self.is_none(self.value(side), side.type)
-            return test if operator == "eq" else ops.Not(test)
+            return ONE if isinstance(side.type, NoneType) else self.is_none(self.value(side), side.type)
         type_ = left.type if not isinstance(left.type, NeverType) else right.type
         if self.shapes.is_scalar(type_):
-            if isinstance(type_, TextType) and operator not in ("eq", "ne"):
+            if isinstance(type_, TextType) and operator != "eq":
                 raise Unsupported("texts in order")
             first, second = self.value(left), self.value(right)
             if first.rep != second.rep:
-                first, second = (side if side.rep == "i64" else ops.ToNumber(side) for side in (first, second))
-            return ops.Compare(operator, first, second)
-        if operator not in ("eq", "ne"):
+                first, second = self.wide(first), self.wide(second)
+            return ops.Binary(operator, first, second)
+        if operator != "eq":
             raise Unsupported(f"the order of {type_}")
         match right:
             case core.MakeList(()) | core.Const(()) if not left.type.optional:
-                test = ops.Load(self.value(left)).equals(0)
+                return ops.Load(self.value(left)).equals(0)
             case _:
-                test = self.same(self.kept(self.value(left)), self.kept(self.value(right)), type_, right.type)
-        return test if operator == "eq" else ops.Not(test)
+                return self.same(self.kept(self.value(left)), self.kept(self.value(right)), type_, right.type)
 
     def _is_among(self, node: core.MemberOf) -> ops.Value:
         item, items = node.item, node.items
         is_none = isinstance(item.type, NoneType)
         if isinstance(items, core.AllSeats):
             seat = self.kept(self.value(item, SEAT.maybe if is_none else item.type))
-            return ops.Not(self.is_none(seat, SEAT)) if item.type.maybe == item.type else ONE
+            return ops.negated(self.is_none(seat, SEAT)) if item.type.maybe == item.type else ONE
         if isinstance(item_type(items.type), NeverType):
             self.kept(self.value(item))
             self.kept(self.value(items))
@@ -327,4 +326,4 @@ class Expressions(Builtins):
             test = (value % len(pieces)).equals(pieces.index(node.kind))
         if node.value.type.optional:
             test = ops.Select(self.is_none(value, node.value.type), ZERO, test)
-        return ops.Not(test) if node.negated else test
+        return ops.negated(test) if node.negated else test

@@ -6,10 +6,10 @@ built-in functions, expressions, measures, and steps (:class:`~interpreter.compi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Self
+from typing import Self, TypeVar
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.base_module import Module
@@ -21,6 +21,8 @@ from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
 __all__ = ["ONE", "ZERO", "FunctionBuilder"]
+
+T = TypeVar("T")
 
 ONE, ZERO = ops.Constant(1), ops.Constant(0)
 LARGEST = 2**40
@@ -49,7 +51,7 @@ class FunctionBuilder:
             build(builder)
         except Unsupported as error:
             self.module.left_out[head.name] = str(error)
-            builder.body = [ops.Fail(str(error))]
+            return replace(head, body=(ops.Fail(str(error)),))
         return replace(head, body=tuple(builder.body))
 
     def declare(self, head: ops.Function, build: Callable[[Self], None]) -> str:
@@ -75,7 +77,7 @@ class FunctionBuilder:
             statement = replace(statement, span=self.span)
         self.body.append(statement)
 
-    def set(self, var: ops.Var, value: ops.Value) -> None:
+    def set(self, var: ops.Var | ops.Global, value: ops.Value) -> None:
         self.add(ops.Set(var, value))
 
     def give(self, value: ops.Value | None = None) -> None:
@@ -84,7 +86,7 @@ class FunctionBuilder:
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
         """Evaluate a value once, into a variable. Constants and variables are returned unchanged."""
-        return value if isinstance(value, ops.Constant | ops.Data | ops.Var) else self.var(value.rep, name, value)
+        return value if isinstance(value, ops.Constant | ops.Var) else self.var(value.rep, name, value)
 
     @contextmanager
     def block(self) -> Iterator[list[ops.Statement]]:
@@ -106,11 +108,18 @@ class FunctionBuilder:
 
     def branch(self, test: ops.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
         """Run one of two lists of statements."""
+        span = self.span
         with self.block() as first:
             then()
         with self.block() as second:
             otherwise()
-        self.add(ops.If(test, tuple(first), tuple(second)))
+        self.add(ops.If(test, tuple(first), tuple(second), span=span))
+
+    def cases(self, number: ops.Value, things: Iterable[T]) -> Iterator[T]:
+        """Yield each thing; the statements that follow run only if the number is its position."""
+        for position, thing in enumerate(things):
+            with self.when(number.equals(position)):
+                yield thing
 
     @contextmanager
     def leaving(self, name: str) -> Iterator[str]:
@@ -187,6 +196,10 @@ class FunctionBuilder:
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
         """Convert a register to a word of memory."""
         return ops.ToWord(value, optional) if value.rep == "i64" else value
+
+    def wide(self, value: ops.Value) -> ops.Value:
+        """Convert a register to a number."""
+        return value if value.rep == "i64" else ops.ToNumber(value)
 
     def is_none(self, value: ops.Value, type_: Type) -> ops.Value:
         return value.equals(self.shapes.none(type_))

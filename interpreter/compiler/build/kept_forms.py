@@ -7,6 +7,7 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.frames import Slot
@@ -15,7 +16,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type
 
-__all__ = ["KeptForms", "Part", "each_part"]
+__all__ = ["KeptForms", "Part"]
 
 LEFT, RIGHT, AT, VALUE = (ops.Var(name, "i32") for name in ("left", "right", "kept", "value"))
 
@@ -32,20 +33,19 @@ class Part:
     kept_offset: int
 
 
-def each_part(b: FunctionBuilder, type_: Type, length: ops.Value, body: Callable[[Part], None]) -> None:
-    """Run the body for each item of a list of this length, or for each field of a record."""
-    shapes = b.shapes
-    if shapes.is_listed(type_):
-        item = shapes.item(type_)
-        with b.counted(length) as at:
-            body(Part(item, at * WORD, WORD, at * (shapes.words(item) * WORD), WORD))
-        return
-    for number, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
-        body(Part(field, ZERO, number * WORD, ZERO, offset))
-
-
 class KeptForms(FunctionBuilder):
     """Builds reads, writes, copies and comparisons of values."""
+
+    def each_part(self, type_: Type, length: ops.Value, body: Callable[[Part], None]) -> None:
+        """Run the body for each item of a list of this length, or for each field of a record."""
+        shapes = self.shapes
+        if shapes.is_listed(type_):
+            item = shapes.item(type_)
+            with self.counted(length) as at:
+                body(Part(item, at * WORD, WORD, at * (shapes.words(item) * WORD), WORD))
+            return
+        for number, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
+            body(Part(field, ZERO, number * WORD, ZERO, offset))
 
     # --- locals
 
@@ -75,7 +75,7 @@ class KeptForms(FunctionBuilder):
         """Return the value whose kept form is at an address. A flat list, bag or record is not copied."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
-            return ops.Load(address, offset, shapes.rep(type_), group)
+            return ops.read(address, offset, shapes.rep(type_), group)
         at = address + offset
         if group:
             at = ops.Cell(at, group)
@@ -132,9 +132,9 @@ class KeptForms(FunctionBuilder):
             at: ops.Value = AT
             length = b.kept(ops.Load(at)) if is_listed else ZERO
             if type_.optional:
-                b.add(ops.If(length < 0 if is_listed else ops.Not(ops.Load(at)), (ops.Return(ZERO),)))
+                b.add(ops.If(length < 0 if is_listed else ops.negated(ops.Load(at)), (ops.Return(ZERO),)))
                 at = at if is_listed else b.kept(at + WORD)
-            made = b.kept(ops.Allocate(length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
+            made = b.kept(b.call("alloc", length + 1 if is_listed else ops.Constant(len(shapes.fields(type_)))))
             if is_listed:
                 b.add(ops.Store(made, 0, length))
 
@@ -142,10 +142,10 @@ class KeptForms(FunctionBuilder):
                 value = b.load(at + part.kept_shift, part.kept_offset, part.type)
                 b.add(ops.Store(made + part.shift, part.offset, b.word(value, part.type.optional)))
 
-            each_part(b, type_, length, decode)
+            b.each_part(type_, length, decode)
             b.give(made)
 
-        return self.declare(self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value"), build)
+        return self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value", build)
 
     def _pack(self, type_: Type) -> str:
         """Return the name of a function that writes the kept form of a value."""
@@ -156,7 +156,7 @@ class KeptForms(FunctionBuilder):
             at: ops.Value = AT
             if type_.optional:
                 none = ops.Store(at, 0, ops.Constant(shapes.kept_none(type_)))
-                b.add(ops.If(ops.Not(VALUE), (none, ops.Return())))
+                b.add(ops.If(ops.negated(VALUE), (none, ops.Return())))
                 if not is_listed:
                     b.add(ops.Store(at, 0, ONE))
                     at = b.kept(at + WORD)
@@ -165,12 +165,12 @@ class KeptForms(FunctionBuilder):
                 b.add(ops.Store(at, 0, length))
 
             def encode(part: Part) -> None:
-                value = ops.Load(VALUE + part.shift, part.offset, shapes.rep(part.type))
+                value = ops.read(VALUE + part.shift, part.offset, shapes.rep(part.type))
                 b.store(at + part.kept_shift, part.kept_offset, value, part.type)
 
-            each_part(b, type_, length, encode)
+            b.each_part(type_, length, encode)
 
-        return self.declare(self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form"), build)
+        return self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form", build)
 
     # --- copies and comparisons
 
@@ -183,10 +183,10 @@ class KeptForms(FunctionBuilder):
 
         def build(b: KeptForms) -> None:
             if type_.optional:
-                b.add(ops.If(ops.Not(VALUE), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(VALUE), (ops.Return(ZERO),)))
             size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(shapes.size(type_))
             words = b.kept(size)
-            made = b.kept(ops.Allocate(words))
+            made = b.kept(b.call("alloc", words))
             b.add(ops.CopyWords(made, VALUE, words))
 
             def copy(part: Part) -> None:
@@ -195,10 +195,10 @@ class KeptForms(FunctionBuilder):
                     b.add(ops.Store(place, part.offset, b.copied(ops.Load(place, part.offset), part.type)))
 
             if not shapes.is_flat(type_):
-                each_part(b, type_, words - 1, copy)
+                b.each_part(type_, words - 1, copy)
             b.give(made)
 
-        return self.declare(self._of_type("own", type_, (VALUE,), "i32", "copies a value"), build)
+        return self._of_type("own", type_, (VALUE,), "i32", "copies a value", build)
 
     def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
         """Return whether two values in registers are equal."""
@@ -207,7 +207,7 @@ class KeptForms(FunctionBuilder):
             return left.equals(right)
         if type_.optional or other_type.optional:
             both = self.same(left, right, type_.sure, other_type.sure)
-            some = ops.Select(ops.Not(left), ZERO, ops.Select(ops.Not(right), ZERO, both))
+            some = ops.Select(ops.negated(left), ZERO, ops.Select(ops.negated(right), ZERO, both))
             return ops.either(left.equals(right), some)
         if shapes.is_listed(type_) and shapes.is_flat(type_):
             return self.call("equal_lists", left, right)
@@ -226,20 +226,27 @@ class KeptForms(FunctionBuilder):
                 b.add(ops.If(length.differs(ops.Load(RIGHT)), (ops.Return(ZERO),)))
 
             def compare(part: Part) -> None:
-                pair = (ops.Load(side + part.shift, part.offset, shapes.rep(part.type)) for side in (LEFT, RIGHT))
+                pair = (ops.read(side + part.shift, part.offset, shapes.rep(part.type)) for side in (LEFT, RIGHT))
                 left, right = map(b.kept, pair)
-                b.add(ops.If(ops.Not(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(b.same(left, right, part.type, part.type)), (ops.Return(ZERO),)))
 
-            each_part(b, type_, length, compare)
+            b.each_part(type_, length, compare)
             b.give(ONE)
 
-        return self.declare(self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal"), build)
+        return self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal", build)
 
     def _of_type(
-        self, kind: str, type_: Type, parameters: tuple[ops.Var, ...], result: ops.Rep | None, about: str
-    ) -> ops.Function:
+        self,
+        kind: str,
+        type_: Type,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        about: str,
+        build: Callable[[Self], None],
+    ) -> str:
+        """Return the name of a function for values of a type."""
         name = self.module.name(kind, str(type_))
-        return ops.Function(name, parameters, result, about=f"{about}: {type_}")
+        return self.declare(ops.Function(name, parameters, result, about=f"{about}: {type_}"), build)
 
     # --- constructors
 
@@ -250,7 +257,7 @@ class KeptForms(FunctionBuilder):
     def allocated(self, words: list[ops.Value]) -> ops.Value:
         """Build a record of these words in the arena."""
         words = [self.kept(word) for word in words]
-        made = self.var("i32", "made", ops.Allocate(ops.Constant(max(1, len(words)))))
+        made = self.var("i32", "made", self.call("alloc", ops.Constant(max(1, len(words)))))
         for number, word in enumerate(words):
             self.add(ops.Store(made, number * WORD, word))
         return made

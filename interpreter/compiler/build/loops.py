@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import assert_never
 
 from interpreter.base.frozen import dataclass
@@ -18,12 +18,13 @@ from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 
-__all__ = ["Each", "Loops", "Source", "precedes"]
+__all__ = ["Each", "Loops", "Source"]
 
 MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
+Better = Callable[[Sequence[ops.Value]], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Loops(KeptForms, ABC):
             self.set(at, pointer)
             self.set(end, pointer + length * WORD)
             with self.repeated("each", at.differs(end), ops.Set(at, at + WORD)):
-                body(self._item(ops.Load(at, WORD, self.shapes.rep(item))))
+                body(self._item(ops.read(at, WORD, self.shapes.rep(item))))
 
         return Source(item, length, each)
 
@@ -164,20 +165,23 @@ class Loops(KeptForms, ABC):
     def combinations(
         self,
         binders: Sequence[tuple[int, core.Expression]],
+        tests: Sequence[core.Expression | None],
         body: Callable[[Sequence[ops.Value]], None],
         *,
         stops: bool = False,
         values: Sequence[ops.Value] = (),
     ) -> None:
-        """Run the body for each combination of items, behind the given values. A binder may read the ones before it."""
+        """Run the body for each combination of items that passes the tests, behind the given values. A binder may read
+        the ones before it."""
         if not binders:
-            body(values)
+            with self.passing(*tests):
+                body(values)
             return
         (index, items), *others = binders
 
         def bind(item: ops.Var) -> None:
             self.locals[index] = item
-            self.combinations(others, body, stops=stops, values=(*values, item))
+            self.combinations(others, tests, body, stops=stops, values=(*values, item))
 
         self.source(items, stops=stops).each(bind)
 
@@ -210,23 +214,21 @@ class Loops(KeptForms, ABC):
 
     def list_of(self, source: Source) -> ops.Value:
         """Build a list of the items in the arena."""
-        pointer, end = self._begin_list(self.kept(source.bound))
-        source.each(lambda item: self._append(end, item, source.item))
-        self._end_list(pointer, end)
+        with self._new_list(self.kept(source.bound), source.item) as (pointer, append):
+            source.each(append)
         return pointer
 
-    def _begin_list(self, bound: ops.Value) -> tuple[ops.Var, ops.Var]:
-        """Return the address of a new list with room for some items, and that of its last item so far."""
-        pointer, end = self.var("i32", "made"), self.var("i32", "end")
-        self.set(pointer, ops.Allocate(bound + 1))
-        self.set(end, pointer)
-        return pointer, end
+    @contextmanager
+    def _new_list(self, bound: ops.Value, item_type: Type) -> Iterator[tuple[ops.Var, Each]]:
+        """Begin a list with room for some items. Yield its address, and what appends an item."""
+        pointer = self.var("i32", "made", self.call("alloc", bound + 1))
+        end = self.var("i32", "end", pointer)
 
-    def _append(self, end: ops.Var, item: ops.Var, type_: Type) -> None:
-        self.set(end, end + WORD)
-        self.add(ops.Store(end, 0, self.word(item, type_.optional)))
+        def append(item: ops.Var) -> None:
+            self.set(end, end + WORD)
+            self.add(ops.Store(end, 0, self.word(item, item_type.optional)))
 
-    def _end_list(self, pointer: ops.Var, end: ops.Var) -> None:
+        yield pointer, append
         self.add(ops.Store(pointer, 0, (end - pointer) >> 2))
 
     def total(self, source: Source) -> ops.Value:
@@ -240,7 +242,7 @@ class Loops(KeptForms, ABC):
         best = self.var("i64", "best", none)
 
         def compare(item: ops.Var) -> None:
-            with self.when(ops.either(best.equals(none), ops.Compare(operator, item, best))):
+            with self.when(ops.either(best.equals(none), ops.Binary(operator, item, best))):
                 self.set(best, item)
 
         source.each(compare)
@@ -259,7 +261,7 @@ class Loops(KeptForms, ABC):
             def check(item: ops.Var) -> None:
                 self.locals[node.variable] = item
                 test = self.value(node.test) if node.test is not None else ONE
-                with self.when(test if expected else ops.Not(test)):
+                with self.when(test if expected else ops.negated(test)):
                     self.set(result, ops.Constant(int(expected)))
                     self.add(ops.Break(label))
 
@@ -291,62 +293,75 @@ class Loops(KeptForms, ABC):
             raise Unsupported(f"a key that is a {node.type}")
         return self.value(node)
 
+    def wide_key(self, node: core.Expression) -> ops.Value:
+        """Build a key as a number."""
+        return self.wide(self.key(node))
+
     def _best(self, node: core.Order) -> ops.Value:
         """Return the first item with the smallest or largest keys."""
-        best_item = self.var(self.shapes.rep(node.type), "best")
-        some, better = self.var("i32", "some"), self.var("i32", "better")
-        self.set(best_item, self.none(node.type))
-        self.set(some, ZERO)
-        best: list[ops.Var] = []
-        operator = "lt" if node.operation == "min" else "gt"
+        best = self.var(self.shapes.rep(node.type), "best", self.none(node.type))
+        with self.ranked("lt" if node.operation == "min" else "gt") as (_, better):
 
-        def compare(item: ops.Var) -> None:
-            keys = [self.kept(key, "key") for key in self._keys(node, item)]
+            def compare(item: ops.Var) -> None:
+                with better(self._keys(node, item)):
+                    self.set(best, item)
+
+            self.each(node, compare)
+        self.locals[node.variable] = best
+        return best if node.or_none else self.found(best, node.type, node.operation)
+
+    @contextmanager
+    def ranked(self, operator: str) -> Iterator[tuple[ops.Var, Better]]:
+        """Search for the smallest (``lt``) or largest (``gt``) keys. Yield whether there are any so far, and what runs
+        the statements inside if keys are better than the best so far."""
+        some = self.var("i32", "some", ZERO)
+        best: list[ops.Var] = []
+
+        @contextmanager
+        def better(values: Sequence[ops.Value]) -> Iterator[None]:
+            keys = [self.kept(value, "key") for value in values]
             if not best:
                 best.extend(self.var(key.rep, "kept") for key in keys)
-            self.set(better, ops.Select(some, precedes(keys, best, operator), ONE))
-            with self.when(better):
+            if len(best) != len(keys):
+                raise Unsupported("keys of several lengths")
+            with self.when(ops.Select(some, _precedes(keys, best, operator), ONE)):
                 self.set(some, ONE)
-                self.set(best_item, item)
                 for key, best_key in zip(keys, best, strict=True):
                     self.set(best_key, key)
+                yield
 
-        with self.block() as loop:
-            self.each(node, compare)
+        with self.block() as search:
+            yield some, better
         for best_key in best:
             self.set(best_key, ops.Constant(0, best_key.rep))
-        self.body.extend(loop)
-        self.locals[node.variable] = best_item
-        return best_item if node.or_none else self.found(best_item, node.type, node.operation)
+        self.body.extend(search)
 
     def _sorted(self, node: core.Order) -> ops.Value:
         """Build a list of the items and, beside it, their keys as 64-bit numbers; then sort both."""
         source = self.source(node.items)
         bound = self.kept(source.bound)
         width = max(1, len(node.keys))
-        pointer, end = self._begin_list(bound)
-        keys = self.var("i32", "keys", ops.Allocate(bound * (2 * width) + 2))
-        self.set(keys, (keys + 7) & -8)
-        at = self.var("i32", "key", keys)
+        with self._new_list(bound, source.item) as (pointer, append):
+            keys = self.var("i32", "keys", self.call("alloc", bound * (2 * width) + 2))
+            self.set(keys, (keys + 7) & -8)
+            at = self.var("i32", "key", keys)
 
-        def add(item: ops.Var) -> None:
-            self.locals[node.variable] = item
-            with self.passing(node.test):
-                for number, key in enumerate(self._keys(node, item)):
-                    wide = key if key.rep == "i64" else ops.ToNumber(key)
-                    self.add(ops.StoreLong(at, 8 * number, wide))
-                self.set(at, at + 8 * width)
-                self._append(end, item, source.item)
+            def add(item: ops.Var) -> None:
+                self.locals[node.variable] = item
+                with self.passing(node.test):
+                    for number, key in enumerate(self._keys(node, item)):
+                        self.add(ops.Store(at, 8 * number, self.wide(key)))
+                    self.set(at, at + 8 * width)
+                    append(item)
 
-        source.each(add)
-        self._end_list(pointer, end)
+            source.each(add)
         return self.call("sort", pointer, keys, ops.Constant(width))
 
 
-def precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
+def _precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
     """Return the test of whether keys precede (``lt``) or follow (``gt``) the best keys so far."""
     result: ops.Value = ZERO
     for key, best_key in reversed(list(zip(keys, best, strict=True))):
         equal = ops.both(key.equals(best_key), result) if result != ZERO else ZERO
-        result = ops.either(ops.Compare(operator, key, best_key), equal)
+        result = ops.either(ops.Binary(operator, key, best_key), equal)
     return result

@@ -16,7 +16,7 @@ from interpreter.language import core
 from interpreter.language.model import Measure
 from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
 
-__all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "key_parts"]
+__all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "parts_if_any"]
 
 OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
 ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
@@ -59,6 +59,14 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
     return tuple(parts)
 
 
+def parts_if_any(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
+    """Return the parts of a measure's keys; none if they do not fit, which is reported when it is measured."""
+    try:
+        return key_parts(shapes, measure)
+    except Unsupported:
+        return ()
+
+
 class Measures(Expressions):
     """Builds what measures, if measuring is on."""
 
@@ -74,10 +82,8 @@ class Measures(Expressions):
 
     def measure_at_phase(self, edge: str, phase: ops.Value) -> None:
         """Measure at the start or end of a phase, given by its number."""
-        for number, name in enumerate(self.model.phases):
-            if self._measures_at(f"{edge} of {name}"):
-                with self.when(phase.equals(number)):
-                    self.measure_at(f"{edge} of {name}")
+        for name in self.cases(phase, self.model.phases):
+            self.measure_at(f"{edge} of {name}")
 
     def measure_event(self, event: str, arguments: Sequence[core.Expression]) -> None:
         """Measure at an event with these values."""
@@ -117,11 +123,10 @@ class Measures(Expressions):
         self.span = measure.span
 
         def record(values: Sequence[ops.Value]) -> None:
-            with self.passing(measure.test):
-                value = self.as_number(self.value(measure.value), measure.value.type)
-                self.do("record", self._record_key(number, measure, parts), value)
+            value = self.as_number(self.value(measure.value), measure.value.type)
+            self.do("record", self._record_key(number, measure, parts), value)
 
-        self.combinations(measure.each, record)
+        self.combinations(measure.each, (measure.test,), record)
 
     def _record_key(self, number: int, measure: Measure, parts: Sequence[KeyPart]) -> ops.Value:
         round_ = self.kept(self.cell("round", "i64"))
@@ -137,7 +142,7 @@ class Measures(Expressions):
         """Return the digit of a subject that is a number; none is 0."""
         digit = self.kept(number - part.low)
         is_none = number.equals(NO_NUMBER)
-        out = ops.Select(digit < 1, ops.Not(is_none), digit > part.mask)
+        out = ops.Select(digit < 1, ops.negated(is_none), digit > part.mask)
         self.fail_if(out, "a number that tells values apart is too large")
         return ops.Select(is_none, ops.Constant(0, "i64"), digit)
 

@@ -47,7 +47,8 @@ class Memory:
         """The first free address."""
         self.data: dict[int, bytes] = {}
         self._known: dict[bytes, int] = {}
-        self._tables: dict[str, int] = {}
+        self.tables: dict[str, int] = {}
+        """The addresses of tables of constants by name."""
 
     def _held(self, name: str) -> Type:
         """Return the type of the values in the cells of a group."""
@@ -91,12 +92,8 @@ class Memory:
             [self.constant(part, type_of) for part, type_of in zip(value, shapes.fields(type_), strict=True)]
         )
 
-    def known_table(self, name: str) -> int | None:
-        """Return the address of a table that was made under a name, or None."""
-        return self._tables.get(name)
-
     def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
         """Return the address of a table of constants by index. It is made once for each name."""
-        if name not in self._tables:
-            self._tables[name] = self.words([self.constant(value, type_) for value in values])
-        return self._tables[name]
+        if name not in self.tables:
+            self.tables[name] = self.words([self.constant(value, type_) for value in values])
+        return self.tables[name]

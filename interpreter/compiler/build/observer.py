@@ -8,7 +8,7 @@ from interpreter.compiler.build.decisions import FRAME, Decisions
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.sights import SEAT, Sight, Sights
+from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
@@ -17,7 +17,6 @@ from interpreter.language.types import (
     BagType,
     CardHolderType,
     CardType,
-    CollectionType,
     IntType,
     TextType,
     Type,
@@ -26,7 +25,6 @@ from interpreter.language.types import (
 
 __all__ = ["Observer"]
 
-LISTED = CardHolderType | CollectionType
 ACTOR, INTO = ops.Var("actor", "i32"), ops.Var("into", "i32")
 FEW = 4
 """Maximum number of words that are written one by one; more are written by a loop or a copy."""
@@ -100,10 +98,10 @@ class Observer(Sights):
             word = b.kept(b.word(value, part.type.optional), "word")
             b.add(ops.Store(into, 0, self._scalar(word, part.type)))
             if isinstance(part.type, CardType):
-                with b.when(ops.Not(self.sees_card(word))):
+                with b.when(ops.negated(self.sees_card(word))):
                     b.add(ops.Store(into, 0, ops.Constant(HIDDEN)))
             return
-        room = b.kept(ops.Allocate(ops.Constant(self.shapes.words(part.type))), "room")
+        room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
         b.store(room, 0, value, part.type)
         shown, covered = (
             partial(self._value, b, room, into, part.type),
@@ -220,7 +218,7 @@ class Observer(Sights):
         with b.counted(length, "item") as number:
             item = b.kept(ops.Load(at + number * WORD, WORD), "word")
             thing = b.kept(item - low, "thing")
-            with b.when(ops.Not(ops.either(thing < 0, thing >= size))):
+            with b.when(ops.negated(ops.either(thing < 0, thing >= size))):
                 place = b.kept(into + thing * WORD, "place")
-                with b.when(ops.Not(ops.Load(place))):
+                with b.when(ops.negated(ops.Load(place))):
                     b.add(ops.Store(place, 0, number + 1))

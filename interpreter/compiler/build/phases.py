@@ -44,8 +44,8 @@ class Phases(Control):
     def _back(self, b: Steps) -> None:
         """Return control to a frame. A special frame is popped."""
         where = b.kept(ops.Load(FRAME, WHERE), "where")
-        special = (ops.SetGlobal("top", FRAME), ops.SetGlobal("frame", ops.Load(FRAME, BELOW)))
-        b.add(ops.If(where >= len(self.program.stretches), special, (ops.SetGlobal("frame", FRAME),)))
+        special = (ops.Set(ops.Global("top"), FRAME), ops.Set(ops.Global("frame"), ops.Load(FRAME, BELOW)))
+        b.add(ops.If(where >= len(self.program.stretches), special, (ops.Set(ops.Global("frame"), FRAME),)))
         b.give(where)
 
     # --- set-up, rounds, phases
@@ -81,15 +81,14 @@ class Phases(Control):
         for of in ("round", "phase"):
             self._resume(b, "due", of, "phase_begin", ZERO)
         now = b.kept(b.cell("phase"), "phase")
-        for number, phase in enumerate(self.model.phases):
-            with b.when(now.equals(number)):
-                self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
+        for phase in b.cases(now, self.model.phases):
+            self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
         b.fail("no such phase")
 
     def _settled(self, b: Steps, back: str, up: ops.Value) -> None:
         """Settle, then continue with a special stretch."""
         with self.settling(b):
-            b.add(ops.SetGlobal("frame", self.push_special(b, back, up)))
+            b.set(ops.Global("frame"), self.push_special(b, back, up))
         self.goes(b, back)
 
     def _phase_over(self, b: Steps) -> None:
@@ -144,10 +143,9 @@ class Phases(Control):
         block = b.kept(ops.Call("take_kept", arguments), "block")
         with b.when(block):
             which = b.kept(ops.Load(block, 2 * WORD), "which")
-            for number, procedure in enumerate(self.module.delayed):
-                with b.when(which.equals(number)):
-                    values = [b.kept(b.load(block, offset, type_)) for offset, type_ in b.captured(procedure)]
-                    self._enters(b, procedure, values, back, up)
+            for procedure in b.cases(which, self.module.delayed):
+                values = [b.kept(b.load(block, offset, type_)) for offset, type_ in b.captured(procedure)]
+                self._enters(b, procedure, values, back, up)
             b.fail("no such block")
 
     # --- standing rules
@@ -172,12 +170,7 @@ class Phases(Control):
         if watch.seat is not None:
             known.append(ops.Constant(watch.seat))
             b.locals[rule.binders[0][0]] = b.var("i32", "seat", known[0])
-
-        def tested(values: Sequence[ops.Value]) -> None:
-            with b.passing(rule.test):
-                body(values)
-
-        b.combinations(watch.binders, tested, stops=True, values=known)
+        b.combinations(watch.binders, (rule.test,), body, stops=True, values=known)
 
     def _matches(self, number: int, watch: Watch) -> str:
         """Return the name of a function: does a watch have a match?"""

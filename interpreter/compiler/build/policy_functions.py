@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.decisions import FRAME, Decisions
 from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.steps import Steps
@@ -49,6 +47,20 @@ class Policies(Sights):
     def __init__(self, decisions: Decisions) -> None:
         super().__init__(decisions.module)
         self.decisions = decisions
+
+    def choices(
+        self, policy: Policy | None, peeks: Callable[[str], Sequence[str] | None] | None = None, key: str = ""
+    ) -> dict[int, str]:
+        """Return the functions by which a policy (None: the random bot) chooses, by decision.
+
+        ``peeks`` gives the groups for :meth:`choosing` by the name of a decision; without it, all reads are allowed.
+        """
+        if policy is None:
+            return {index: self.random(index) for index in self.decisions.asks}
+        return {
+            index: self.choosing(policy, index, key, peeks(end.ask.name) if peeks is not None else ())
+            for index, (_, end) in self.decisions.asks.items()
+        }
 
     def random(self, index: int) -> str:
         """Return the name of the function by which the random bot chooses at a decision."""
@@ -106,7 +118,7 @@ class Policies(Sights):
                 raise Unsupported("a policy that reads what its seat may not see")
             location = self.memory.groups["location"].address
             zone = ops.Load(card * WORD, location, "i32", "location")
-            b.fail_if(ops.both(holds, ops.Not(self.may_see(zone, seat))), "a card that is hidden")
+            b.fail_if(ops.both(holds, ops.negated(self.may_see(zone, seat))), "a card that is hidden")
 
 
 class _Chooser:
@@ -190,28 +202,15 @@ class _Chooser:
     def _best(self, line: Line) -> None:
         """Return the first option with the smallest keys. All patterns of a line have the same number of keys."""
         b = self.b
-        some = b.var("i32", "some", ZERO)
-        best: list[ops.Var] = []
+        with b.ranked("lt") as (some, better):
 
-        def compare(match: Match) -> None:
-            with b.scoped(match.locals):
-                values = map(b.key, match.pattern.keys)
-                keys = [b.kept(value if value.rep == "i64" else ops.ToNumber(value), "key") for value in values]
-            while len(best) < len(keys):
-                best.append(b.var("i64", "best"))
-            if len(best) != len(keys):
-                raise Unsupported("keys of several lengths")
-            with b.when(ops.Select(some, precedes(keys, best, "lt"), ONE)):
-                b.set(some, ONE)
-                for key, smallest in zip(keys, best, strict=True):
-                    b.set(smallest, key)
-                self._put(match)
+            def compare(match: Match) -> None:
+                with b.scoped(match.locals):
+                    values = [b.wide_key(key) for key in match.pattern.keys]
+                with better(values):
+                    self._put(match)
 
-        with b.block() as search:
             self._matches(line, compare, stops=False)
-        for var in best:
-            b.set(var, ops.Constant(0, "i64"))
-        b.body.extend(search)
         b.add(ops.If(some, (ops.Return(START),)))
 
     # --- options of a pattern

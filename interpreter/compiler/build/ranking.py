@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 
 __all__ = ["Ranking"]
@@ -24,18 +23,16 @@ class Ranking(FunctionGroup):
 
     def _key(self, b: Steps) -> None:
         """Build the function that returns a ranking key of a seat."""
-        for place, tree in enumerate(self.model.ranking):
+        for tree in b.cases(KEY, self.model.ranking):
             b.span, b.locals = tree.span, {0: SEAT}
-            with b.when(KEY.equals(place)):
-                value = b.key(tree)
-                b.give(value if value.rep == "i64" else ops.ToNumber(value))
+            b.give(b.wide_key(tree))
         b.fail("no such key")
 
     def _place(self, b: Steps) -> None:
         """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
         does not count."""
         counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
-        b.add(ops.If(ops.Not(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
+        b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
         place = b.var("i32", "place", ONE)
         for other in (seat for seat, counted in enumerate(counts) if counted):
             with b.leaving("better") as label:

@@ -34,9 +34,8 @@ class Rows(Cells):
         if keys is None or not all(key.extent for key in keys) or size > LARGEST_ROW:
             return None
         arguments = tuple(self.read_local(index, type_) for index, type_ in locals_.items())
-        rows = self.module.rows
-        if (kind, nodes) not in rows:
-            rows[kind, nodes] = self.module.name("row", f"{kind} {len(rows)}")
+        number = self.module.rows.setdefault((kind, nodes), len(self.module.rows))
+        name = self.module.name("row", f"{kind} {number}")
         parameters = self.shapes.parameters(locals_.values())
 
         def body(b: Self) -> None:
@@ -46,7 +45,7 @@ class Rows(Cells):
             b.give(build(b))
 
         memo = ops.Memo(keys, 1 + size, listed=True)
-        head = ops.Function(rows[kind, nodes], parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
+        head = ops.Function(name, parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
         return ops.Call(self.declare(head, body), arguments)
 
     def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:

@@ -7,16 +7,18 @@ from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
-from interpreter.compiler.build.kept_forms import Part, each_part
+from interpreter.compiler.build.kept_forms import Part
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.numbering import OPEN
-from interpreter.language.types import CardType, Type, has_cards
+from interpreter.language.types import CardHolderType, CardType, CollectionType, Type, has_cards
 
-__all__ = ["SEAT", "Sight", "Sights"]
+__all__ = ["LISTED", "SEAT", "Sight", "Sights"]
+
+LISTED = CardHolderType | CollectionType
+"""Types of which the number of items is public."""
 
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
 
@@ -52,11 +54,9 @@ class Sights(FunctionGroup):
         if group.name in OPEN:
             return Sight(False, False, False)
         declared = self.model.groups.get(group.name)
-        cells = range(group.base, group.base + group.count)
-        by_owner = declared is not None and declared.owner == "card"
-        return Sight(
-            not self.constants.seen_by.keys().isdisjoint(cells), by_owner, has_cards(type_, self.model.records)
-        )
+        by_cell = not self.constants.seen_by.keys().isdisjoint(range(group.base, group.base + group.count))
+        of_cards = declared.owner == "card" if declared is not None else group.name == "location"
+        return Sight(by_cell, of_cards, has_cards(type_, self.model.records))
 
     def guarded(
         self,
@@ -103,12 +103,12 @@ class Sights(FunctionGroup):
     def hides(self, at: ops.Value, type_: Type) -> ops.Value:
         """Return the test of whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
-            return ops.Not(self.sees_card(ops.Load(at)))
+            return ops.negated(self.sees_card(ops.Load(at)))
         shapes = self.shapes
 
         def build(b: Steps) -> None:
             if type_.optional and not shapes.is_listed(type_):
-                b.add(ops.If(ops.Not(ops.Load(AT)), (ops.Return(ZERO),)))
+                b.add(ops.If(ops.negated(ops.Load(AT)), (ops.Return(ZERO),)))
             start = AT + WORD * (type_.optional and not shapes.is_listed(type_))
             length = b.kept(ops.Load(AT)) if shapes.is_listed(type_) else ZERO
 
@@ -117,7 +117,7 @@ class Sights(FunctionGroup):
                     place = b.kept(start + part.kept_shift + part.kept_offset)
                     b.add(ops.If(self.hides(place, part.type), (ops.Return(ONE),)))
 
-            each_part(b, type_, length, test)
+            b.each_part(type_, length, test)
             b.give(ZERO)
 
         name, about = self.module.name("hides", str(type_)), f"true if a card in a value is hidden: {type_}"

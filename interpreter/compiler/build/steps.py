@@ -1,8 +1,9 @@
-"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; and functions of rules."""
+"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; functions of rules; and the base
+class of what builds the functions of a module."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
@@ -25,7 +26,7 @@ from interpreter.language.types import (
     Type,
 )
 
-__all__ = ["Steps"]
+__all__ = ["FunctionGroup", "Steps"]
 
 WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 
@@ -58,7 +59,7 @@ class Steps(DelayedBlocks):
             b.begin(layer, pure=True)
             if layer.when is not None and layer.layer > 0:
                 below = b.function(f"{layer.rule}@{layer.layer - 1}")
-                with b.when(ops.Not(b.value(layer.when))):
+                with b.when(ops.negated(b.value(layer.when))):
                     b.give(ops.Call(below, parameters, result))
             b._body(layer)
 
@@ -72,7 +73,7 @@ class Steps(DelayedBlocks):
                 if line.bind is not None:
                     self.write_local(line.bind, self.value(line.test), line.test.type)
                 else:
-                    self.add(ops.If(ops.Not(self.value(line.test)), (ops.Return(ZERO),)))
+                    self.add(ops.If(ops.negated(self.value(line.test)), (ops.Return(ZERO),)))
             self.give(ONE)
         elif isinstance(layer.body, tuple):
             self.steps(layer.steps)
@@ -172,19 +173,16 @@ class Steps(DelayedBlocks):
         holds = self.test(test)
         if isinstance(holds, ops.Constant):
             self.steps(then if holds.value else otherwise)
-            return
-        with self.block() as first:
-            self.steps(then)
-        with self.block() as second:
-            self.steps(otherwise)
-        self.add(ops.If(holds, tuple(first), tuple(second), span=span))
+        else:
+            self.span = span
+            self.branch(holds, lambda: self.steps(then), lambda: self.steps(otherwise))
 
     # --- values
 
     def own(self, value: core.Expression, type_: Type) -> ops.Value:
         """Build a value that does not change when cells change: copy it if it may be in a cell."""
         result = self.called(value, type_)
-        if self.pure or isinstance(result, ops.Data) or result == ZERO:  # only other addresses may be of cells
+        if self.pure or isinstance(result, ops.Constant):  # only other addresses may be of cells
             return result
         return self.copied(result, type_)
 
@@ -210,7 +208,14 @@ class Steps(DelayedBlocks):
         if call is None:
             self.kept(self.value(value))
         else:
-            self.add(ops.Do(call, value.type != NOTHING))
+            self.run(call, value.type)
+
+    def run(self, call: ops.Call, result: Type) -> None:
+        """Add the call of a procedure; its result is dropped."""
+        if result == NOTHING:
+            self.add(ops.Do(call))
+        else:
+            self.kept(call)
 
     def _return(self, value: core.Expression | None) -> None:
         result = None
@@ -227,7 +232,7 @@ class Steps(DelayedBlocks):
         type_ = test.value.type
         value = self.kept(self.own(test.value, type_))
         self.write_local(test.bind, value, type_)
-        return ops.Not(self.is_none(value, type_))
+        return ops.negated(self.is_none(value, type_))
 
     # --- loops
 
@@ -252,7 +257,7 @@ class Steps(DelayedBlocks):
         limit = self.kept(self.value(step.bound)) if step.bound is not None else None
         self.set(passes, ops.Constant(0, "i64"))
         with self.repeated("while", ONE) as label:
-            self.add(ops.If(ops.Not(self.value(step.test)), (ops.Break(label),)))
+            self.add(ops.If(ops.negated(self.value(step.test)), (ops.Break(label),)))
             self.set(passes, passes + 1)
             self.add(ops.Charge(ops.Constant(2)))
             if limit is not None:
@@ -265,8 +270,7 @@ class Steps(DelayedBlocks):
         if not isinstance(cell, core.Cell):
             raise Unsupported("a value in a cell that is not named")
         group = self.memory.groups[cell.group]
-        owner = self.kept(self.value(cell.owner)) if cell.owner is not None else ZERO
-        self.change(group, owner, self.kept(self.called(value, group.type), "new"))
+        self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
 
     def _move_cards(self, cards: ops.Value, target: core.Expression, where: str) -> None:
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
@@ -296,7 +300,7 @@ class Steps(DelayedBlocks):
         if not isinstance(stock, core.Cell):
             raise Unsupported("a stock that is not named")
         group = self.memory.groups[stock.group]
-        owner = self.kept(self.value(stock.owner)) if stock.owner is not None else ZERO
+        owner = self.kept(self.owner(stock))
         piece = owner * len(self.constants.pieces) + self.constants.effects.stock_pieces[group.base]
         if is_placed:
             self.do("place_piece", owner + group.base, self.value(place), piece)
@@ -330,5 +334,22 @@ class Steps(DelayedBlocks):
         item = self.shapes.item(step.items.type)
         items = self.kept(self.value(step.items), "items")
         index = self.kept(self.call("pick", ops.Load(items), *self._chance(step.chance)))
-        picked = ops.Load(items + index * WORD, WORD, self.shapes.rep(item))
+        picked = ops.read(items + index * WORD, WORD, self.shapes.rep(item))
         self.write_local(step.index, self.copied(picked, item), item)
+
+
+class FunctionGroup:
+    """Builds functions of one purpose for a module."""
+
+    def __init__(self, module: Module) -> None:
+        self.module, self.program, self.constants = module, module.program, module.constants
+        self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
+        self.seats = len(module.constants.seats)
+
+    def made(self, head: ops.Function, build: Callable[[Steps], None]) -> ops.Function:
+        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
+        return Steps(self.module).made(head, build)
+
+    def declare(self, head: ops.Function, build: Callable[[Steps], None]) -> str:
+        """Return the name of a function that is called; it is built later, once."""
+        return Steps(self.module).declare(head, build)

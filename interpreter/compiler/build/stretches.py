@@ -15,10 +15,9 @@ from interpreter.compiler import lower
 from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
 from interpreter.compiler.build.frames import Slot, kept_in_frame
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.function_group import FunctionGroup
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.shapes import WORD, parameter_types
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.plain.machine import SPECIALS
 from interpreter.language import core
@@ -49,7 +48,7 @@ class Control(FunctionGroup):
         to."""
         test: ops.Value = ZERO
         if self.constants.watches:
-            test = ops.both(b.pending.differs(0), ops.Not(b.cell("settling")))
+            test = ops.both(b.pending.differs(0), ops.negated(b.cell("settling")))
         with b.when(test):
             yield
             b.set_cell("settling", ONE)
@@ -67,27 +66,27 @@ class Control(FunctionGroup):
         b.add(ops.Store(frame, WHERE, ops.Constant(self.special(name))))
         b.add(ops.Store(frame, INTO, ops.Constant(-1)))
         b.add(ops.Store(frame, BELOW, below))
-        b.add(ops.SetGlobal("top", frame + FRAME_HEAD * WORD))
+        b.set(ops.Global("top"), frame + FRAME_HEAD * WORD)
         return frame
 
     def enter(self, b: Steps, procedure: str, values: Sequence[ops.Value], up: ops.Value) -> None:
         """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
-            has_result = lowered.layer.result != NOTHING
-            b.add(ops.Do(ops.Call(b.procedure(procedure), tuple(values)), has_result))
+            result = lowered.layer.result
+            b.run(ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result)), result)
             b.give(ops.Call("back", (up,)))
             return
-        shape = self.module.frames.shape(procedure)
+        shape = self.module.frame(procedure)
         frame = self._new_frame(b, shape.words, "new")
-        fresh = ops.Data(self.memory.words(shape.fresh), "a new frame")
+        fresh = ops.Constant(self.memory.words(shape.fresh), about="a new frame")
         b.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
         b.add(ops.Store(frame, BELOW, up))
         for value, slot in zip(values, shape.slots, strict=False):
             if slot is not None:
                 b.store(frame, slot.offset, value, slot.type)
-        b.add(ops.SetGlobal("top", frame + shape.size))
-        b.add(ops.SetGlobal("frame", frame))
+        b.set(ops.Global("top"), frame + shape.size)
+        b.set(ops.Global("frame"), frame)
         self.goes(b, lowered.entry)
 
 
@@ -163,14 +162,14 @@ class Stretches(Control):
             into = b.kept(ops.Load(up, INTO), "into")
             with b.when(into > 0):
                 b.store(up + into, 0, result, kept_in_frame(self.shapes, b.result))
-        b.add(ops.SetGlobal("top", FRAME))
+        b.set(ops.Global("top"), FRAME)
         b.give(ops.Call("back", (up,)))
 
     def _call(self, b: Steps, procedure: str, call: core.CallRule | core.CallBase, into: int, then: int) -> None:
         target = self.program.target(call)
         pairs = zip(call.arguments, parameter_types(self.program.procedures[target].layer), strict=True)
         values = [b.kept(b.own(argument, type_)) for argument, type_ in pairs]
-        slot = self.module.frames.shape(procedure).slots[into] if into >= 0 else None
+        slot = self.module.frame(procedure).slots[into] if into >= 0 else None
         self._stay(b, then, slot.offset if slot is not None else -1)
         self.enter(b, target, values, FRAME)
 
@@ -216,10 +215,10 @@ class Stretches(Control):
         counts = self.constants.statics["seat.counts"]
         if not all(counts):
             table = self.memory.words([int(counted) for counted in counts])
-            b.fail_if(ops.Not(ops.Load(seat * WORD, table)), "a seat that does not count")
+            b.fail_if(ops.negated(ops.Load(seat * WORD, table)), "a seat that does not count")
         is_sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
         if not is_sure:
-            b.fail_if(ops.Not(ops.Call(self.decisions.open(index), (FRAME,))), "no choice is left")
+            b.fail_if(ops.negated(ops.Call(self.decisions.open(index), (FRAME,))), "no choice is left")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
         b.add(ops.Store(ZERO, STATE, FRAME))
         b.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))

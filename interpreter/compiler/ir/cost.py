@@ -29,13 +29,11 @@ def cost_of(part: Part, of_function: Callable[[str], int]) -> int:
         return 1 + cost_of(part.test, of_function) + max(branches)
     inside = sum(cost_of(each, of_function) for each in parts(part))
     match part:
-        case ops.Constant() | ops.Data() | ops.Var() | ops.Cell() | ops.Touch():
+        case ops.Constant() | ops.Var() | ops.Cell() | ops.Touch():
             return inside
         case ops.While():
             return PASSES_OF_A_LOOP * (2 + inside)
         case ops.Call(function):
             return inside + of_function(function)
-        case ops.Allocate():
-            return CALL + inside
         case _:
             return 1 + inside

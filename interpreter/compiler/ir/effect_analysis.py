@@ -21,18 +21,17 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
     """Return whether the evaluation of a tree may fail: it must then be evaluated wherever the plain form does."""
     for node in descendants(tree):
         match node:
-            case core.Element() | core.TableCell():
+            case core.Element() | core.TableCell() | core.Arithmetic("*" | "div" | "mod"):
                 return True
-            case core.Arithmetic(operator) if operator in ("*", "div", "mod"):
+            case core.Search(or_none=False) | core.Order(operation="min" | "max", or_none=False):
                 return True
             case core.Arithmetic("+") if isinstance(node.type, CollectionType):
                 return True
-            case core.RangeFrom(first, last):
-                if not (isinstance(first, core.Const) and isinstance(last, core.Const)):
-                    return True
-            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
+            case core.RangeFrom(core.Const(), core.Const()):
+                pass
+            case core.RangeFrom():
                 return True
-            case core.Search(or_none=False) | core.Order(operation="min" | "max", or_none=False):
+            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
             case core.CallRule() | core.CallBase():
                 target = program.target(node)
@@ -51,7 +50,7 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
 def fits(value: ops.Value) -> bool:
     """Return whether a number certainly fits into a word because it comes from one."""
     match value:
-        case ops.Load() | ops.ToNumber():
+        case ops.ToNumber():
             return True
         case ops.Constant(number):
             return -(2**31) <= number < 2**31
@@ -121,8 +120,8 @@ class _Reader:
         self.cells = cells
         self.reads: dict[str, frozenset[int]] = {}
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
-        self._number = {var: number for number, var in enumerate(function.parameters)}
-        self._sets: dict[ops.Var, list[ops.Value]] = {}
+        self._number: dict[ops.Var | ops.Global, int] = {var: i for i, var in enumerate(function.parameters)}
+        self._sets: dict[ops.Var | ops.Global, list[ops.Value]] = {}
         for op in inner(function.body):
             if isinstance(op, ops.Set):
                 self._sets.setdefault(op.var, []).append(op.value)
@@ -207,8 +206,8 @@ class _Reader:
         """
         match op:
             case ops.Select(
-                ops.Not(ops.Compare("eq", ops.Load() as tested, ops.Constant(-1))),
-                ops.Compare(
+                ops.Binary("ne", ops.Load() as tested, ops.Constant(-1)),
+                ops.Binary(
                     "eq", ops.Load(ops.Binary("shl", ops.Load() as value, ops.Constant(2)), table), ops.Var() as seat
                 ),
                 ops.Constant(0),

@@ -50,6 +50,7 @@ def _of_builtin(row: Builtin) -> Helper:
 
 
 HELPERS = {name: _of_builtin(row) for name, row in BUILTINS.items() if row.runtime} | {
+    "alloc": _row("i -> i", 0),
     # lists
     "concat": _row("ii -> i"),
     "contains": _row("ii -> i"),

@@ -20,7 +20,6 @@ from interpreter.language.types import Type
 
 __all__ = [
     "Action",
-    "Allocate",
     "Binary",
     "Block",
     "Break",
@@ -28,10 +27,8 @@ __all__ = [
     "Cell",
     "CellGroup",
     "Charge",
-    "Compare",
     "Constant",
     "CopyWords",
-    "Data",
     "Do",
     "Fail",
     "Function",
@@ -39,18 +36,14 @@ __all__ = [
     "If",
     "Key",
     "Load",
-    "LoadLong",
     "Memo",
-    "Not",
     "Op",
     "Rep",
     "Return",
     "Select",
     "Set",
-    "SetGlobal",
     "Statement",
     "Store",
-    "StoreLong",
     "TailCall",
     "ToIndex",
     "ToNumber",
@@ -62,6 +55,8 @@ __all__ = [
     "Within",
     "both",
     "either",
+    "negated",
+    "read",
     "split",
 ]
 
@@ -90,14 +85,15 @@ class Op:
 
 
 Operator = Callable[["Operand", "Value | int"], "Value"]
-COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+OPPOSITES = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+"""Comparisons, whose result is 0 or 1, with their opposites."""
 
 
 def _building(operator: str) -> Operator:
     def build(left: Operand, right: Value | int) -> Value:
         value = cast("Value", left)
         other = Constant(right, value.rep) if isinstance(right, int) else right
-        return (Compare if operator in COMPARISONS else Binary)(operator, value, other)
+        return Binary(operator, value, other)
 
     return build
 
@@ -115,10 +111,8 @@ class Operand(Op):
         match value, other.value if isinstance(other, Constant) else other:
             case _, 0:
                 return value
-            case Constant(number, rep), int(more):
-                return Constant(number + more, rep)
-            case Data(address, of), int(more):
-                return Data(address + more, of)
+            case Constant(number, rep, about), int(more):
+                return Constant(number + more, rep, about)
             case Constant(0), _ if not isinstance(other, int):
                 return other
             case _:
@@ -165,20 +159,11 @@ class Var(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Operand):
-    """A compile-time number."""
+    """A compile-time number. ``about`` describes the data if it is an address: ``table payout``."""
 
     value: int
     rep: Rep = "i32"
-
-
-@dataclass(frozen=True, slots=True)
-class Data(Operand):
-    """The address of constant data in the module's memory."""
-
-    address: int
-    of: str = ""
-    """Description for readers of the IR: ``table payout``."""
-    rep: Rep = "i32"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,22 +176,13 @@ class Global(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Load(Operand):
-    """The word at an address. ``group`` is the group of cells that it belongs to, or several joined by ``|``; ``?`` for
-    any; empty for constants and the arena."""
+    """A word or a number of 64 bits in memory. ``group`` is the group of cells that it belongs to, or several joined by
+    ``|``; ``?`` for any; empty for constants and the arena."""
 
     address: Value
     offset: int = 0
     rep: Rep = "i32"
     group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadLong(Operand):
-    """A 64-bit number from memory of the machine."""
-
-    address: Value
-    offset: int = 0
-    rep: Rep = "i64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +196,8 @@ class Cell(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Operand):
-    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``."""
+    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``; or
+    a signed comparison. Both sides have one representation."""
 
     operator: str
     left: Value
@@ -228,25 +205,7 @@ class Binary(Operand):
 
     @property
     def rep(self) -> Rep:
-        return self.left.rep
-
-
-@dataclass(frozen=True, slots=True)
-class Compare(Operand):
-    """``eq``, ``ne``, ``lt``, ``le``, ``gt``, ``ge`` of two values of one representation; signed."""
-
-    operator: str
-    left: Value
-    right: Value
-    rep: Rep = "i32"
-
-
-@dataclass(frozen=True, slots=True)
-class Not(Operand):
-    """1 if the value is 0, else 0."""
-
-    value: Value
-    rep: Rep = "i32"
+        return "i32" if self.operator in OPPOSITES else self.left.rep
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,14 +256,6 @@ class Call(Operand):
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate(Operand):
-    """The address of newly allocated words in the arena."""
-
-    words: Value
-    rep: Rep = "i32"
-
-
-@dataclass(frozen=True, slots=True)
 class Within(Operand):
     """A value preceded by statements, which run when it is evaluated: the result of inlining a call."""
 
@@ -316,25 +267,7 @@ class Within(Operand):
         return self.value.rep
 
 
-Value = (
-    Var
-    | Constant
-    | Data
-    | Global
-    | Load
-    | LoadLong
-    | Cell
-    | Binary
-    | Compare
-    | Not
-    | ToNumber
-    | ToIndex
-    | ToWord
-    | Select
-    | Call
-    | Allocate
-    | Within
-)
+Value = Var | Constant | Global | Load | Cell | Binary | ToNumber | ToIndex | ToWord | Select | Call | Within
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -349,37 +282,20 @@ class Action(Op):
 
 @dataclass(frozen=True, slots=True)
 class Set(Action):
-    """Set a variable."""
+    """Set a variable, or a global of the machine."""
 
-    var: Var
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class SetGlobal(Action):
-    """Set a global of the machine."""
-
-    name: str
+    var: Var | Global
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Store(Action):
-    """Write a word. ``group`` as in :class:`Load`."""
+    """Write a word or a number of 64 bits. ``group`` as in :class:`Load`."""
 
     address: Value
     offset: int
     value: Value
     group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreLong(Action):
-    """Write a 64-bit number to memory of the machine, such as a sort key in the arena."""
-
-    address: Value
-    offset: int
-    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,10 +310,9 @@ class CopyWords(Action):
 
 @dataclass(frozen=True, slots=True)
 class Do(Action):
-    """A call for its effects. ``gives``: it has a result, which is dropped."""
+    """A call of a function without a result."""
 
     call: Value
-    gives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,23 +386,7 @@ class Touch(Action):
     owner: Value | None = None
 
 
-Statement = (
-    Set
-    | SetGlobal
-    | Store
-    | StoreLong
-    | CopyWords
-    | Do
-    | If
-    | Block
-    | While
-    | Break
-    | Return
-    | TailCall
-    | Fail
-    | Charge
-    | Touch
-)
+Statement = Set | Store | CopyWords | Do | If | Block | While | Break | Return | TailCall | Fail | Charge | Touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,6 +425,23 @@ class Function(Op):
     """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
+
+
+def read(address: Value, offset: int = 0, rep: Rep = "i32", group: str = "") -> Value:
+    """Return the word at an address, as a number if that is its representation."""
+    word = Load(address, offset, "i32", group)
+    return ToNumber(word) if rep == "i64" else word
+
+
+def negated(test: Value) -> Value:
+    """Return the test that another one does not hold."""
+    match test:
+        case Binary(operator, left, right) if operator in OPPOSITES:
+            return Binary(OPPOSITES[operator], left, right)
+        case Constant(value):
+            return Constant(int(not value))
+        case _:
+            return test.equals(0)
 
 
 def both(first: Value, second: Value) -> Value:

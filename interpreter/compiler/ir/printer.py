@@ -8,7 +8,7 @@ occurs. Comments give positions in the YAML files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from interpreter.base.source import NOWHERE
@@ -50,11 +50,11 @@ class _Writer:
 
     # --- statements
 
-    def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
+    def _block(self, body: tuple[ops.Statement, ...], depth: int) -> Iterator[str]:
         pad = INDENT * depth
-        empty = True
+        if not body:
+            yield f"{pad}pass"
         for statement in body:
-            empty = False
             place = str(statement.span) if statement.span is not NOWHERE else ""
             if place and place != self._place:
                 self._place = place
@@ -64,28 +64,22 @@ class _Writer:
                 above, self._above = self._above, []
                 yield from above
                 yield line
-        if empty:
-            yield f"{pad}pass"
 
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self.value
         match statement:
             case ops.Set(var, value):
                 yield f"{pad}{self._target(var)} = {v(value)}"
-            case ops.SetGlobal(name, value):
-                yield f"{pad}${name} = {v(value)}"
             case ops.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
-                yield f"{pad}{cell or f'store {self._at(address, offset)}{_of(group)}'} = {v(value)}"
+                yield f"{pad}{cell or f'store {_long(value)}{self._at(address, offset)}{_of(group)}'} = {v(value)}"
             case ops.Touch(group, owner):
                 yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
-            case ops.StoreLong(address, offset, value):
-                yield f"{pad}store long {self._at(address, offset)} = {v(value)}"
             case ops.CopyWords(target, source, words, group):
                 cell = self._cell(target, 0, group)
                 yield f"{pad}copy {v(words)} words from {v(source)} to {cell or v(target) + _of(group)}"
-            case ops.Do(call, gives):
-                yield f"{pad}{'drop' if gives else 'do'} {v(call)}"
+            case ops.Do(call):
+                yield f"{pad}do {v(call)}"
             case ops.If(test, then, otherwise):
                 yield f"{pad}if {v(test)}:"
                 yield from self._block(then, depth + 1)
@@ -114,9 +108,9 @@ class _Writer:
             case _:
                 assert_never(statement)
 
-    def _target(self, var: ops.Var) -> str:
-        if var.name in self._declared:
-            return var.name
+    def _target(self, var: ops.Var | ops.Global) -> str:
+        if isinstance(var, ops.Global) or var.name in self._declared:
+            return self.value(var)
         self._declared.add(var.name)
         return f"{var.name}: {var.rep}"
 
@@ -126,27 +120,20 @@ class _Writer:
         """Return a value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
-            case ops.Constant(number, rep):
-                return f"{number}L" if rep == "i64" else str(number)
-            case ops.Data(address, of):
-                return f"data {address}{f' {chr(34)}{of}{chr(34)}' if of else ''}"
+            case ops.Constant(number, rep, about):
+                return f'data {number} "{about}"' if about else f"{number}L" if rep == "i64" else str(number)
             case ops.Var(name):
                 return name
             case ops.Global(name):
                 return f"${name}"
-            case ops.Load(address, offset, rep, group):
+            case ops.Load(address, offset, _, group):
                 cell = self._cell(address, offset, group)
-                text = cell or f"load {self._at(address, offset)}{_of(group)}"
-                return f"number({text})" if rep == "i64" and not cell else text
-            case ops.LoadLong(address, offset):
-                return f"load long {self._at(address, offset)}"
+                return cell or f"load {_long(value)}{self._at(address, offset)}{_of(group)}"
             case ops.Cell(address, group):
                 return self._address(address) or f"&{v(address)}{_of(group)}"
-            case ops.Binary(operator, left, right) | ops.Compare(operator, left, right):
+            case ops.Binary(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
-            case ops.Not(operand):
-                return f"not {inner(operand)}"
             case ops.ToNumber(operand):
                 return f"number({v(operand)})"
             case ops.ToIndex(operand):
@@ -157,8 +144,6 @@ class _Writer:
                 return f"{inner(then)} if {inner(test)} else {inner(otherwise)}"
             case ops.Call(name, arguments):
                 return f"{name}({', '.join(map(v, arguments))})"
-            case ops.Allocate(words):
-                return f"allocate({v(words)})"
             case ops.Within(body, inner_value):
                 return self._within(body, inner_value)
             case _:
@@ -178,7 +163,7 @@ class _Writer:
     def _inner(self, value: ops.Value) -> str:
         """Return a value as an operand, in parentheses if it has an operator."""
         text = self.value(value)
-        operators = isinstance(value, ops.Binary | ops.Compare | ops.Not | ops.Select)
+        operators = isinstance(value, ops.Binary | ops.Select)
         return f"({text})" if operators and not text.startswith("&") else text
 
     # --- memory
@@ -218,6 +203,10 @@ class _Writer:
         else:
             return ""
         return f"{group}{owner}{f'.{rest // WORD}' if rest else ''}"
+
+
+def _long(value: ops.Value) -> str:
+    return "long " if value.rep == "i64" else ""
 
 
 def _of(group: str) -> str:

@@ -28,9 +28,8 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
 
 def optimised(functions: Functions, context: Context) -> Functions:
     """Return the functions after all passes."""
-    for _, after in stages(functions, context):
-        functions = after
-    return functions
+    *_, (_, after) = stages(functions, context)
+    return after
 
 
 def stages(functions: Functions, context: Context) -> Iterator[tuple[str, Functions]]:

@@ -29,7 +29,7 @@ number at each step.
 def fuel(functions: Functions, context: Context) -> Functions:
     """Return functions with fewer charges."""
     result: dict[str, ops.Function] = {}
-    counts: dict[str, int | None] = {}
+    counts: dict[str, int | None] = {"alloc": 0}  # it has no loop
 
     def calls_of(name: str) -> int | None:
         """Return the number of calls in one call of a function, itself included; None: many or unknown."""

@@ -74,8 +74,6 @@ class _Inliner:
                 function = self._taken(name)
                 if function is not None and function.result is None:
                     return self._inlined(function, arguments)[0]
-            case ops.Do(ops.Within(body, value), True):
-                return (*body, ops.Do(value, True))
         return op
 
     def _inlined(
@@ -100,7 +98,7 @@ class _Inliner:
         given: dict[ops.Var, ops.Value] = {}
         statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
-            if var not in is_set and isinstance(argument, ops.Constant | ops.Data | ops.Var):
+            if var not in is_set and isinstance(argument, ops.Constant | ops.Var):
                 given[var] = argument
             else:
                 statements.append(ops.Set(renamed(var), argument))
@@ -110,7 +108,7 @@ class _Inliner:
             match op:
                 case ops.Var():
                     return given.get(op) or renamed(op)
-                case ops.Set(var):
+                case ops.Set(ops.Var() as var):
                     return replace(op, var=renamed(var))
                 case ops.Block() | ops.While() | ops.Break():
                     return replace(op, label=unlike(op.label))

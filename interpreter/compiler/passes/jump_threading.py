@@ -21,12 +21,12 @@ def jump_threading(functions: Functions, context: Context) -> Functions:
 
 
 def _threaded(function: ops.Function, context: Context) -> ops.Function:
-    allocates = any(isinstance(op, ops.Allocate | ops.Call) for op in inner(function.body))
+    allocates = any(isinstance(op, ops.Call) for op in inner(function.body))
 
     def jump(number: int) -> tuple[ops.Statement, ...]:
         if number < 0:
             return (ops.Return(ops.Constant(number)),)
-        cleared = (ops.SetGlobal("arena", ops.Global("arena_start")),) if allocates else ()
+        cleared = (ops.Set(ops.Global("arena"), ops.Global("arena_start")),) if allocates else ()
         return (*cleared, ops.TailCall(context.stretches[number], (ops.Global("frame"),)))
 
     def change(op: ops.Op) -> Part:

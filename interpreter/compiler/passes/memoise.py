@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
 from math import prod
@@ -57,6 +57,11 @@ class Table:
     row: int | None
     part: int | None
     entries: int
+
+    @property
+    def whole(self) -> int | None:
+        """The complement of ``part``, as reads have it."""
+        return ~self.part if self.part is not None else None
 
     def reads_of(self, group: str) -> frozenset[int] | None:
         return ANYONE if "?" in self.reads else self.reads.get(group)
@@ -139,21 +144,16 @@ def _table(function: ops.Function, memo: ops.Memo, known: Reads) -> Table | None
 
 
 def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
-    bits = Touched()
-    for bit, table in enumerate(alone):
-        aligned = table.reads_of(group)
-        if aligned is not None and (table.part is None or ~table.part not in aligned):
-            bits.alone |= 1 << bit
-    for bit, table in enumerate(parts):
-        if table.part is not None and ~table.part in (table.reads_of(group) or ()):
-            bits.whole |= 1 << bit
-    for bit, table in enumerate(rows):
-        aligned = table.reads_of(group)
-        if aligned is not None and table.row in aligned:
-            bits.own_row |= 1 << bit
-        elif aligned is not None:
-            bits.all_rows |= 1 << bit
-    return bits
+    def bits(tables: list[Table], is_concerned: Callable[[Table, frozenset[int]], bool]) -> int:
+        read = ((bit, table, table.reads_of(group)) for bit, table in enumerate(tables))
+        return sum(1 << bit for bit, table, aligned in read if aligned is not None and is_concerned(table, aligned))
+
+    return Touched(
+        alone=bits(alone, lambda table, aligned: table.whole not in aligned),
+        all_rows=bits(rows, lambda table, aligned: table.row not in aligned),
+        own_row=bits(rows, lambda table, aligned: table.row in aligned),
+        whole=bits(parts, lambda table, aligned: table.whole in aligned),
+    )
 
 
 def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
@@ -175,7 +175,7 @@ def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
 
 
 def _mark(address: ops.Value, offset: int, mask: int) -> ops.Statement:
-    return ops.StoreLong(address, offset, ops.LoadLong(address, offset) | signed(mask))
+    return ops.Store(address, offset, ops.Load(address, offset, "i64") | signed(mask))
 
 
 # --- memoised functions
@@ -200,12 +200,12 @@ class _Dimension:
         return ops.Load(self.index * WORD, self.generations)
 
     @property
-    def marks(self) -> ops.LoadLong:
+    def marks(self) -> ops.Load:
         """The word with the dirty bit."""
-        return ops.LoadLong(self.index * LONG, self.dirty)
+        return ops.Load(self.index * LONG, self.dirty, "i64")
 
     def clear(self) -> ops.Statement:
-        return ops.StoreLong(self.index * LONG, self.dirty, self.marks & ~self.bit)
+        return ops.Store(self.index * LONG, self.dirty, self.marks & ~self.bit)
 
     def renew(self) -> Iterator[ops.Statement]:
         """Begin a new generation."""
@@ -246,7 +246,7 @@ class _Memoised:
     def _look(self) -> Iterator[ops.Statement]:
         yield ops.Set(AT, self._place())
         miss = ops.Call(f"{self.function.name}.fill", (*self.function.parameters, AT), self.rep)
-        yield ops.Return(ops.Select(self._is_valid(), ops.Load(AT, WORD, self.rep), miss))
+        yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, WORD, self.rep), miss))
 
     def _place(self) -> ops.Value:
         """Return the address of the entry."""
@@ -271,7 +271,7 @@ class _Memoised:
         yield ops.Set(answer, ops.Call(f"{self.function.name}.work", self.function.parameters, self.rep))
         if self.memo.words:
             yield from self._kept(answer)
-            yield ops.SetGlobal("arena", mark)
+            yield ops.Set(ops.Global("arena"), mark)
         word: ops.Value = answer
         if self.rep == "i64":
             word = ops.ToIndex(word)

@@ -123,8 +123,7 @@ class Machine:
     @cached_property
     def asks(self) -> dict[int, AskSite]:
         """The decisions, by the number of their stretch."""
-        ends = ((index, stretch.procedure, stretch.end) for index, stretch in enumerate(self.program.stretches))
-        return {index: self._site(procedure, end) for index, procedure, end in ends if isinstance(end, lower.Asks)}
+        return {index: self._site(stretch.procedure, end) for index, (stretch, end) in self.program.asks.items()}
 
     # --- running
 
@@ -460,7 +459,7 @@ class Machine:
         return steps, self._end(index, stretch)
 
     def _end(self, index: int, stretch: lower.Stretch) -> End:
-        end, kept = stretch.end, _kept_of(self.program.passing[stretch.procedure])
+        end, kept = stretch.end, self._kept_of(stretch.procedure)
         match end:
             case lower.Jumps(to):
                 return lambda state, env, up: (to, env, up)
@@ -486,6 +485,13 @@ class Machine:
                 return self._stop
             case _:
                 assert_never(end)
+
+    def _kept_of(self, procedure: str) -> Callable[[Env], tuple[Value, ...]]:
+        """Return a function that makes a frame's locals, without the temporary ones."""
+        stored, count = self.program.stored[procedure], self.program.procedures[procedure].local_count
+        if stored.keys() >= {*range(count)}:
+            return tuple
+        return lambda env: tuple([value if index in stored else None for index, value in enumerate(env)])
 
     def _site(self, procedure: str, end: lower.Asks) -> AskSite:
         ask, compile_ = end.ask, self.expressions.compile
@@ -610,13 +616,6 @@ def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -
         else:
             for values in _combinations(state, env, others):
                 yield (item, *values)
-
-
-def _kept_of(passing: frozenset[int]) -> Callable[[Env], tuple[Value, ...]]:
-    """Return a function that makes a frame's locals, without the temporary ones."""
-    if not passing:
-        return tuple
-    return lambda env: tuple([None if index in passing else value for index, value in enumerate(env)])
 
 
 def _depth(frame: Frame | None) -> int:

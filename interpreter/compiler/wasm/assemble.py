@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, halves
 from interpreter.compiler.ir.effect_analysis import Cells
-from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
@@ -18,7 +17,7 @@ from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
 from interpreter.compiler.wasm.whole_layout import reserve, whole_text
 
-__all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
+__all__ = ["FUEL", "Plan", "assembled", "built"]
 
 FUEL = 500_000
 """Budget of steps for one decision; the module traps when it is used up."""
@@ -74,45 +73,61 @@ Bots = Sequence[Mapping[int, str]]
 """For each kind of bot, the function that chooses, by decision."""
 
 
-def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]:
-    """Build all functions. Return the names of the stretches in order, and of the functions of each decision."""
+def built(
+    builder: ModuleBuilder, bots: Bots = (), further: Iterable[str] = ()
+) -> tuple[dict[str, dict[int, str]], Context]:
+    """Build all functions. Return the names of those of each decision, and the context of passes.
+
+    ``further`` names functions that are also called from outside.
+    """
     of_rules = map(builder.stretches.function, range(len(builder.program.stretches)))
-    stretches = []
-    for function in chain(of_rules, builder.phases.stretches()):
-        builder.functions[function.name] = function
-        stretches.append(function.name)
-    builder.functions.update((function.name, function) for function in builder.phases.helpers())
+    stretches = [builder.add(function) for function in chain(of_rules, builder.phases.stretches())]
+    for function in builder.phases.helpers():
+        builder.add(function)
     decisions = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
-    rank = builder.rank()
-    builder.functions[rank.name] = rank
+    rank = builder.add(builder.rank())
     builder.finish()
-    return stretches, decisions
+    chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
+    roots = frozenset((*stretches, *chosen, rank, *further))
+    wholes = builder.shapes.domains["node"]
+    context = Context(builder.memory, _cells(builder), len(builder.constants.seats), roots, tuple(stretches), wholes)
+    return decisions, context
 
 
-def built(
-    builder: ModuleBuilder, bots: Bots = (), further: Iterable[str] = ()
-) -> tuple[list[str], dict[str, dict[int, str]], Context]:
-    """Build all functions and the context for passes. ``further`` are also called from outside."""
-    stretches, decisions = build(builder)
-    context = context_of(builder, stretches, [*decisions.values(), *bots], further)
-    return stretches, decisions, context
+def _cells(builder: ModuleBuilder) -> Cells:
+    model, groups = builder.constants.model, builder.memory.groups
+    of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
+    owners, parts = {}, {}
+    places = builder.memory.tables.get("node.places")
+    if "piece" in groups and places is not None:
+        parts["piece"] = places
+    if "piece" in groups:
+        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
+        owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
+    return Cells(groups, of_seats, owners, parts)
 
 
 def assembled(
-    builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = (), undo_bytes: int = UNDO_BYTES
+    builder: ModuleBuilder,
+    first: bytes,
+    bots: Bots = (),
+    further: Iterable[str] = (),
+    face: Callable[[Plan], str] = lambda plan: "",
+    undo_bytes: int = UNDO_BYTES,
 ) -> tuple[str, Plan]:
     """Return the text of the module and its memory plan.
 
-    ``first`` is the state with which games begin. ``further`` names functions that are exported in addition to those of
-    every module. Undo states take ``undo_bytes``.
+    ``first`` is the state with which games begin. ``further`` names functions that the text ``face`` calls, which is
+    added to that of every module. Undo states take ``undo_bytes``.
     """
-    stretches, decisions, context = built(builder, bots, further)
-    seats = len(builder.constants.seats)
-    streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
-    sizes = _sizes(builder, len(stretches))
+    decisions, context = built(builder, bots, further)
+    stretches = context.stretches
+    memory, decided, seats = builder.memory, builder.decisions, len(builder.constants.seats)
+    streams, kinds = memory.reserve_long(2 * seats), memory.reserve(seats)
+    sizes = decided.table(lambda index: memory.words([size * WORD for size in decided.sizes(index)]))
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
@@ -122,11 +137,9 @@ def assembled(
     lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
     lines.extend(touched)
-    lines.extend(_tables(builder, stretches, decisions))
-    lines.append(f"(table $bots {max(1, len(bots) * len(stretches))} funcref)")
-    for number, bot in enumerate(bots):
-        for index, name in bot.items():
-            lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
+    tables = {f"{kind}_of": [functions_] for kind, functions_ in decisions.items()}
+    for table, rows in {"stretches": [dict(enumerate(stretches))], **tables, "bots": bots}.items():
+        lines.extend(_table(table, rows, len(stretches)))
     plan.numbers = {
         **{name: value for name, value in vars(plan).items() if isinstance(value, int)},
         "size": len(first),
@@ -156,40 +169,8 @@ def assembled(
     lines.extend((driver, whole_text(builder, plan.whole, plan.numbers)))
     data = dict(builder.memory.data)
     data[plan.first] = first
-    lines.extend(_data(data))
-    lines.append(")")
+    lines.extend((*_data(data), face(plan), ")"))
     return "\n".join(lines), plan
-
-
-def _sizes(builder: ModuleBuilder, stretches: int) -> int:
-    """Return the address of a table with a word for each stretch: the address of the sizes of its options, if it
-    asks."""
-    decisions = builder.decisions
-    rows = [0] * stretches
-    for index, (_, end) in decisions.asks.items():
-        assert isinstance(end, Asks)
-        rows[index] = builder.memory.words([decisions.words(option) * WORD for option in end.ask.options])
-    return builder.memory.words(rows)
-
-
-def context_of(
-    builder: ModuleBuilder, stretches: Sequence[str], tables: Sequence[Mapping[int, str]], further: Iterable[str] = ()
-) -> Context:
-    """Return the context of passes. ``tables`` name functions that the machine calls by number, ``further`` those that
-    are called from outside by name."""
-    model, groups = builder.constants.model, builder.memory.groups
-    of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
-    owners, parts = {}, {}
-    places = builder.memory.known_table("node.places")
-    if "piece" in groups and places is not None:
-        parts["piece"] = places
-    if "piece" in groups:
-        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
-        owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
-    cells = Cells(groups, of_seats, owners, parts)
-    roots = frozenset((*stretches, *(name for names in tables for name in names.values()), "rank", *further))
-    wholes = builder.shapes.domains["node"]
-    return Context(builder.memory, cells, len(builder.constants.seats), roots, tuple(stretches), wholes)
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
@@ -277,14 +258,12 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
     yield "graph_slots", slots
 
 
-def _tables(builder: ModuleBuilder, stretches: list[str], decisions: dict[str, dict[int, str]]) -> Iterator[str]:
-    names = " ".join(f"${name}" for name in stretches)
-    yield f"(table $stretches {len(stretches)} funcref)"
-    yield f"(elem (table $stretches) (i32.const 0) func {names})"
-    for kind, functions in decisions.items():
-        yield f"(table ${kind}_of {len(stretches)} funcref)"
-        for index, name in functions.items():
-            yield f"(elem (table ${kind}_of) (i32.const {index}) func ${name})"
+def _table(table: str, rows: Sequence[Mapping[int, str]], width: int) -> Iterator[str]:
+    """Yield a table of functions: rows of names by the number of the stretch."""
+    yield f"(table ${table} {max(1, len(rows) * width)} funcref)"
+    for row, names in enumerate(rows):
+        for index, name in names.items():
+            yield f"(elem (table ${table}) (i32.const {row * width + index}) func ${name})"
 
 
 def _data(data: dict[int, bytes]) -> Iterator[str]:

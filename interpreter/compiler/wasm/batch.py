@@ -7,7 +7,8 @@ Actions go in; legal actions, vectors and rewards come out, all in memory. The f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass
@@ -19,7 +20,7 @@ from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, sign
 from interpreter.compiler.numbering import Actions, Block, Vector
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, serialised, text_to_binary
+from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled
 from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.state import State
 
@@ -70,11 +71,6 @@ def batch_module(
     builder.finish()
     for name in own.keys() & builder.left_out.keys():
         raise Unsupported(builder.left_out[name])
-    stretches = len(builder.program.stretches)
-    strides, alternatives = [0] * stretches, [0] * stretches
-    for index in builder.decisions.asks:
-        strides[index] = builder.decisions.stride(index) * WORD
-        alternatives[index] = _alternatives(builder, index, actions.of[index])
     held = HEAD + (seats * 2 * LONG)
     row = (held + memory.frames - STATE + FRAMES_WORDS * WORD + LONG - 1) // LONG * LONG
     listed = min(MOST_LEGAL, max(1, actions.count))
@@ -98,29 +94,28 @@ def batch_module(
         "other": memory.reserve(vector.size),
         "places": memory.reserve(seats),
     }
-    tables = {"strides": memory.words(strides), "alternatives": memory.words(alternatives)}
-    text, plan = assembled(builder, first, bots, own, undo_bytes=0)
-    head, _, _ = text.rpartition(")")
-    kept = memory.groups["kept"]
-    own_text = written("batch.wat").format(
-        **plan.numbers,
-        **tables,
+    kept, decisions = memory.groups["kept"], builder.decisions
+    numbers = {
         **areas,
-        head=HEAD,
-        streams_bytes=held - HEAD,
-        kept=kept.address,
-        kept_start=kept.address + KEPT_START * WORD,
-        kept_limit=kept.address + kept.stride,
-        none=NO_NUMBER,
-        most_legal=listed,
-        people=seats,
-        cursor=areas["control"],
-        limit=areas["control"] + WORD,
-        again=areas["control"] + 2 * WORD,
-        stepped=count,
-    )
+        "strides": decisions.strides(),
+        "alternatives": decisions.table(lambda index: _alternatives(builder, index, actions.of[index])),
+        "head": HEAD,
+        "streams_bytes": held - HEAD,
+        "kept": kept.address,
+        "kept_start": kept.address + KEPT_START * WORD,
+        "kept_limit": kept.address + kept.stride,
+        "none": NO_NUMBER,
+        "most_legal": listed,
+        "people": seats,
+        "cursor": areas["control"],
+        "limit": areas["control"] + WORD,
+        "again": areas["control"] + 2 * WORD,
+        "stepped": count,
+    }
+    face = written("batch.wat")
+    text, _ = assembled(builder, first, bots, own, lambda plan: face.format(**plan.numbers, **numbers), 0)
     try:
-        code = serialised(compiled(text_to_binary(f"{head}{own_text})")))
+        code = compiled(text)
     except Invalid as error:
         raise Unsupported(str(error)) from None
     return BatchModule(code, areas, builder, count)
@@ -168,10 +163,16 @@ class Batch:
         """Start games with these seeds, from game number ``start`` on; raise :class:`Stuck` if the module traps."""
         for number, seed in enumerate(seeds):
             self._longs[self._row(start + number) // LONG] = signed(seed)
-        try:
+        with self._stuck():
             self._begin(start, start + len(seeds))
+
+    @contextmanager
+    def _stuck(self, game: int | None = None) -> Iterator[None]:
+        """Raise :class:`Stuck` if the module traps inside, in this game or in the one that it works on."""
+        try:
+            yield
         except Trap:
-            raise Stuck(self._words[self._control]) from None
+            raise Stuck(self._words[self._control] if game is None else game) from None
 
     def _row(self, game: int) -> int:
         return self.areas["games"] + game * self.areas["game_bytes"]
@@ -189,10 +190,8 @@ class Batch:
 
         Raise :class:`Stuck` if the module traps in a game; the games before it are done.
         """
-        try:
+        with self._stuck():
             self._step(start, self.module.count)
-        except Trap:
-            raise Stuck(self._words[self._control]) from None
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, with an empty log."""
@@ -209,16 +208,12 @@ class Batch:
         traps again."""
         data = self.codec.encode(state, self.seed(game))
         self.bytes[STATE : STATE + len(data)] = data
-        try:
+        with self._stuck(game):
             self._resume(game)
-        except Trap:
-            raise Stuck(game) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
         """Return the observation of a seat as a vector."""
         at = self.areas["other"]
-        try:
+        with self._stuck(game):
             self._observe(game, seat, at)
-        except Trap:
-            raise Stuck(game) from None
         return self._words[at // WORD : at // WORD + self.areas["vector_bytes"] // WORD].tolist()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported, halves
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported, halves, parameter_types
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
 
@@ -37,19 +37,18 @@ class Codec:
                 return [-1, *[0] * (size - 1)]
             if len(value) > shapes.capacity(type_):
                 raise Unsupported("a list longer than its room")
-            item = shapes.item(type_)
-            words = [len(value)]
-            for part in value:
-                words += self.words(part, item)
+            words = [len(value), *self.row(value, [shapes.item(type_)] * len(value))]
             return words + [0] * (size - len(words))
         head = [int(value is not None)] if type_.optional else []
         if value is None:
             return [0] * size
         if isinstance(type_, BagType):
             return [*head, *(shapes.word(number, INT) for number in value)]
-        for part, field in zip(value, shapes.fields(type_), strict=True):
-            head += self.words(part, field)
-        return head
+        return [*head, *self.row(value, shapes.fields(type_))]
+
+    def row(self, values: Sequence[Value], types: Sequence[Type]) -> list[int]:
+        """Return the words of consecutive values."""
+        return [word for value, type_ in zip(values, types, strict=True) for word in self.words(value, type_)]
 
     def value(self, words: Sequence[int], at: int, type_: Type) -> Value:
         """Return the value that begins at a word."""
@@ -70,11 +69,11 @@ class Codec:
             at += 1
         if isinstance(type_, BagType):
             return tuple(words[at : at + shapes.width(type_)])
-        fields = []
-        for field in shapes.fields(type_):
-            fields.append(self.value(words, at, field))
-            at += shapes.words(field)
-        return tuple(fields)
+        return self.values(words, at, shapes.fields(type_))
+
+    def values(self, words: Sequence[int], at: int, types: Sequence[Type]) -> tuple[Value, ...]:
+        """Return the consecutive values that begin at a word."""
+        return tuple([self.value(words, at + offset // WORD, type_) for offset, type_ in self.shapes.placed(types)])
 
     def scalar(self, word: int, type_: Type) -> Value:
         if isinstance(type_, IntType):
@@ -117,8 +116,6 @@ class Codec:
                 if value >= 2**64:
                     raise Unsupported("more than 64 watches")
                 words += halves(value)
-            elif name in ("phase", "turn"):
-                words.append(value)
             else:
                 words += self.words(value, type_)
         return words
@@ -129,7 +126,7 @@ class Codec:
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
             at = (group.address - STATE) // WORD
-            if name in ("phase", "turn") or (group.stride == WORD and is_plain(group.type)):
+            if group.stride == WORD and is_plain(group.type):
                 cells.extend(words[at : at + group.count])
                 continue
             for number in range(group.count):
@@ -148,10 +145,7 @@ class Codec:
     def _kept(self, blocks: Sequence[tuple[Value, ...]]) -> list[int]:
         words: list[int] = []
         for edge, of, procedure, values in blocks:
-            types = [type_ for _, type_ in self.program.reach.procedures[procedure].parameters]
-            body: list[int] = []
-            for value, type_ in zip(values, types, strict=True):
-                body += self.words(value, type_)
+            body = self.row(values, parameter_types(self.program.reach.procedures[procedure]))
             size = KEPT_HEAD + len(body)
             words += [EDGES.index(edge), SPANS.index(of), self.module.delayed.index(procedure), size, *body]
         if KEPT_START + len(words) > KEPT_WORDS:
@@ -165,11 +159,8 @@ class Codec:
         for _ in range(words[at]):
             edge, of, which, size = words[place : place + KEPT_HEAD]
             procedure = self.module.delayed[which]
-            inner, values = place + KEPT_HEAD, []
-            for _, type_ in self.program.reach.procedures[procedure].parameters:
-                values.append(self.value(words, inner, type_))
-                inner += self.shapes.words(type_)
-            blocks.append((EDGES[edge], SPANS[of], procedure, tuple(values)))
+            types = parameter_types(self.program.reach.procedures[procedure])
+            blocks.append((EDGES[edge], SPANS[of], procedure, self.values(words, place + KEPT_HEAD, types)))
             place += size
         return tuple(blocks)
 
@@ -185,7 +176,7 @@ class Codec:
         if index >= self.first_special:
             words += [index, -1, below]
             return address
-        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        slots = self.module.frame(self.program.stretches[index].procedure).slots
         slot = slots[into] if into >= 0 else None
         words += [index, slot.offset if slot is not None else -1, below]
         for value, local in zip(env, slots, strict=True):
@@ -201,7 +192,7 @@ class Codec:
         index, into, below = words[at], words[at + 1], self._frame(words, words[at + 2])
         if index >= self.first_special:
             return index, (), below, -1
-        slots = self.module.frames.shape(self.program.stretches[index].procedure).slots
+        slots = self.module.frame(self.program.stretches[index].procedure).slots
         env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
         local = next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
         return index, env, below, local

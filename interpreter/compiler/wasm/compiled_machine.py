@@ -241,7 +241,7 @@ class CompiledMachine(Machine):
     def listed(self, state: State) -> list[Code] | Iterator[Code]:
         """Return the legal options; in the plain form lazily."""
         home = self._lives(state)
-        if home is not None and (options := home.codes(state)) is not None:
+        if home is not None and (options := home.tried(lambda module: module.codes())) is not None:
             return options
         frame = state.frame
         assert frame is not None
@@ -249,14 +249,14 @@ class CompiledMachine(Machine):
 
     def is_free(self, state: State) -> bool:
         home = self._lives(state)
-        if home is not None and (is_free := home.is_free(state)) is not None:
+        if home is not None and (is_free := home.tried(lambda module: module.is_free())) is not None:
             return is_free
         return super().is_free(state)
 
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
         """Return whether an alternative with these values is known to be legal now."""
         home = self._lives(state)
-        return home is not None and home.accepts(state, number, values)
+        return home is not None and bool(home.tried(lambda module: module.accepts(number, values)))
 
     # --- policies
 

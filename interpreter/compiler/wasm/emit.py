@@ -12,30 +12,26 @@ from typing import assert_never
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
-from interpreter.compiler.wasm.runtime_inliner import Inliner
+from interpreter.compiler.wasm.runtime_inliner import Expansion, Inliner
 
 __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number during a range check."""
-_BINARY = {
-    **{"add": "add", "sub": "sub", "mul": "mul", "div": "div_u", "mod": "rem_u"},
-    **{"and": "and", "or": "or", "shl": "shl", "shr": "shr_u"},
-}
-_COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
+INSTRUCTIONS = {"div": "div_u", "mod": "rem_u", "shr": "shr_u", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
+"""Operators whose instruction has another name."""
 
 
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
     """Return a function as text, with the source positions of statements as comments. An inliner expands calls of short
     runtime functions."""
-    return "\n".join(_Writer(inliner).function(function))
+    return "\n".join(_Writer(inliner.expansion() if inliner is not None else Expansion({})).function(function))
 
 
 class _Writer:
-    def __init__(self, inliner: Inliner | None) -> None:
-        self._inliner = inliner
+    def __init__(self, expansion: Expansion) -> None:
+        self._expansion = expansion
         self._vars: dict[str, str] = {}
-        self._count = 0
         self._place = ""
 
     def function(self, function: ops.Function) -> Iterator[str]:
@@ -50,6 +46,8 @@ class _Writer:
         for name, rep in self._vars.items():
             if name not in parameters:
                 yield f"  (local ${name} {rep})"
+        for name, rep in self._expansion.locals:
+            yield f"  (local {name} {rep})"
         yield from body
         if function.result is not None:
             yield "  unreachable"
@@ -69,17 +67,14 @@ class _Writer:
         v = self._value
         match statement:
             case ops.Set(var, value):
-                yield f"{pad}(local.set ${self._var(var)} {v(value)})"
-            case ops.SetGlobal(name, value):
-                yield f"{pad}(global.set ${name} {v(value)})"
+                target = f"global.set ${var.name}" if isinstance(var, ops.Global) else f"local.set ${self._var(var)}"
+                yield f"{pad}({target} {v(value)})"
             case ops.Store(address, offset, value):
-                yield f"{pad}(i32.store{_offset(offset)} {v(address)} {v(value)})"
-            case ops.StoreLong(address, offset, value):
-                yield f"{pad}(i64.store{_offset(offset)} {v(address)} {v(value)})"
+                yield f"{pad}({value.rep}.store{_offset(offset)} {v(address)} {v(value)})"
             case ops.CopyWords(target, source, words):
                 yield pad + self._copied(target, source, words)
-            case ops.Do(call, gives):
-                yield f"{pad}(drop {v(call)})" if gives else f"{pad}{v(call)}"
+            case ops.Do(call):
+                yield f"{pad}{v(call)}"
             case ops.If(test, then, otherwise):
                 yield f"{pad}(if {v(test)}"
                 yield f"{pad}  (then"
@@ -132,19 +127,14 @@ class _Writer:
     def _value(self, value: ops.Value) -> str:
         v = self._value
         match value:
-            case ops.Constant(number, rep):
-                return f"({rep}.const {number})"
-            case ops.Data(address, of):
-                return f"(i32.const {address})" + (f" (; {of} ;)" if of else "")
+            case ops.Constant(number, rep, about):
+                return f"({rep}.const {number})" + (f" (; {about} ;)" if about else "")
             case ops.Var():
                 return f"(local.get ${self._var(value)})"
             case ops.Global(name):
                 return f"(global.get ${name})"
             case ops.Load(address, offset, rep):
-                word = "i64.load32_s" if rep == "i64" else "i32.load"
-                return f"({word}{_offset(offset)} {v(address)})"
-            case ops.LoadLong(address, offset):
-                return f"(i64.load{_offset(offset)} {v(address)})"
+                return f"({rep}.load{_offset(offset)} {v(address)})"
             case ops.Cell(address, _):
                 return v(address)
             case ops.Within(body, inner):
@@ -152,12 +142,8 @@ class _Writer:
                 return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
             case ops.Binary(operator, left, right):
                 return self._binary(operator, left, right)
-            case ops.Compare(operator, left, right):
-                if isinstance(right, ops.Constant) and right.value == 0 and operator == "eq":
-                    return f"({left.rep}.eqz {v(left)})"
-                return f"({left.rep}.{_COMPARE[operator]} {v(left)} {v(right)})"
-            case ops.Not(inner):
-                return f"(i32.eqz {v(inner)})"
+            case ops.ToNumber(ops.Load(address, offset)):
+                return f"(i64.load32_s{_offset(offset)} {v(address)})"
             case ops.ToNumber(inner):
                 return f"(i64.extend_i32_s {v(inner)})"
             case ops.ToIndex(inner):
@@ -168,25 +154,18 @@ class _Writer:
                 return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
             case ops.Call(function, arguments):
                 return self._call(function, [v(argument) for argument in arguments])
-            case ops.Allocate(words):
-                return self._call("alloc", [v(words)])
             case _:
                 assert_never(value)
 
     def _call(self, function: str, arguments: list[str]) -> str:
-        inlined = self._inliner.call(function, arguments, self._local) if self._inliner is not None else None
-        return inlined or f"(call {' '.join((f'${function}', *arguments))})"
-
-    def _local(self, name: str, type_: str) -> str:
-        self._count += 1
-        name = f"{name[1:]}.{self._count}"
-        self._vars[name] = type_
-        return f"${name}"
+        return self._expansion.call(function, arguments) or f"(call {' '.join((f'${function}', *arguments))})"
 
     def _binary(self, operator: str, left: ops.Value, right: ops.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
             return self._call(operator, [self._value(left), self._value(right)])
-        return f"({left.rep}.{_BINARY[operator]} {self._value(left)} {self._value(right)})"
+        if operator == "eq" and right == ops.Constant(0, left.rep):
+            return f"({left.rep}.eqz {self._value(left)})"
+        return f"({left.rep}.{INSTRUCTIONS.get(operator, operator)} {self._value(left)} {self._value(right)})"
 
     def _word(self, value: ops.Value, optional: bool) -> str:
         if fits(value):

@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # imported on demand
-    from wasmtime import Engine, Func, Module, Store
+    from wasmtime import Engine, Func, Store
 
 __all__ = [
     "PAGE",
@@ -27,7 +27,6 @@ __all__ = [
     "compiled",
     "is_available",
     "knows_unchecked",
-    "serialised",
     "text_to_binary",
 ]
 
@@ -84,29 +83,24 @@ def text_to_binary(text: str) -> bytes:
         return bytes(wat2wasm(text))
 
 
-def compiled(binary: bytes) -> Module:
-    """Compile a module for this machine; raise :class:`Invalid` if it is not valid."""
+def compiled(text: str) -> bytes:
+    """Return the machine code of a module's text for this machine; raise :class:`Invalid` if it is not valid."""
     from wasmtime import Module
 
+    binary = text_to_binary(text)
     with _valid():
-        return Module(_engine(), binary)
-
-
-def serialised(module: Module) -> bytes:
-    """Return the machine code of a module, for the cache."""
-    return bytes(module.serialize())
+        return bytes(Module(_engine(), binary).serialize())
 
 
 class Instance:
     """One instance of a module: exported functions, and views of its memory as words and bytes."""
 
-    def __init__(self, module: Module | bytes) -> None:
+    def __init__(self, code: bytes) -> None:
         from wasmtime import Instance as Made
         from wasmtime import Memory, Module, Store
 
-        if isinstance(module, bytes):
-            with _valid():
-                module = Module.deserialize(_engine(), module)
+        with _valid():
+            module = Module.deserialize(_engine(), code)
         self._store = Store(_engine())
         self._instance = Made(self._store, module, [])
         self._exports = self._instance.exports(self._store)

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from struct import Struct
-from typing import Protocol, TypedDict
+from typing import NamedTuple, Protocol
 
-from interpreter.compiler import lower
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import (
-    Call,
-    Instance,
-    Invalid,
-    Trap,
-    compiled,
-    is_available,
-    serialised,
-    text_to_binary,
-)
+from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
@@ -46,25 +35,13 @@ class Unavailable(Exception):
     """No module can be built for a table; the plain form plays."""
 
 
-class Addresses(TypedDict):
-    """Addresses and sizes in a module's memory, see :class:`~interpreter.compiler.wasm.assemble.Plan`."""
-
-    options: int
-    stream: int
-    turn: tuple[int, int, int, int]
-    """The report of a decision, its size, the reports of a step, and their number."""
-    ahead: int
-    undo: tuple[int, int, int, int]
-    """The number of undo states, the first one, their size and their maximum number."""
-    whole: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Made:
-    """Compiled module as stored: machine code, memory layout and texts."""
+class Made(NamedTuple):
+    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`), texts
+    and policies."""
 
     code: bytes
-    addresses: Addresses
+    addresses: dict[str, int]
+    whole: dict[str, int]
     texts: dict[str, int]
     players: tuple[str, ...]
 
@@ -110,16 +87,18 @@ class Compiled:
         self.machine, self.builder = machine, builder
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
-        self.addresses = made.addresses
+        self.addresses, self.whole = made.addresses, made.whole
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "tell", "free", "decide", "forget", "ask_ahead", "take_back", "step"):
-            setattr(self, f"_{name}", instance.function(name))
+        function = instance.function
+        self._start, self._step, self._take_back, self._forget = map(function, ("start", "step", "take_back", "forget"))
+        self._list, self._free, self._tell = map(function, ("list", "free", "tell"))
+        self._decide, self._ask_ahead = map(function, ("decide", "ask_ahead"))
         self._options = made.addresses["options"]
         self.current: Loaded | None = None
         """The state in memory."""
-        turn, self._size, self._reports, at = made.addresses["turn"]
-        self._made, self._most = at // WORD, at // WORD + 1
+        turn, self._size, self._reports = (made.addresses[name] for name in ("turn", "turn_size", "reports"))
+        self._made, self._most = made.addresses["made"] // WORD, made.addresses["most"] // WORD
         self.report = self._bytes[turn : turn + self._size]
         self._unpack = Struct(f"{self._size}s").iter_unpack
         self.ahead_at = turn + TURN_HEAD
@@ -132,19 +111,9 @@ class Compiled:
         """Cache of encoded options."""
         self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
         self._frames_start = builder.memory.frames
-        self._most_ahead = min(MOST_AHEAD, made.addresses["undo"][3])
+        self._most_ahead = min(MOST_AHEAD, made.addresses["slots"])
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
-
-    _start: Call
-    _list: Call
-    _step: Call
-    _tell: Call
-    _free: Call
-    _decide: Call
-    _forget: Call
-    _ask_ahead: Call
-    _take_back: Call
 
     # --- building
 
@@ -169,7 +138,7 @@ class Compiled:
         if made is None or instance is None:
             made = _made(first, builder, players)
             if keeper is not None:
-                keeper.keep(key, marshal.dumps((made.code, dict(made.addresses), made.texts, made.players)))
+                keeper.keep(key, marshal.dumps(tuple(made)))
             instance = Instance(made.code)
         texts.update(made.texts)
         return cls(machine, builder, made, instance)
@@ -209,7 +178,7 @@ class Compiled:
     def take_snapshots(self) -> list[bytes]:
         """Return and clear the undo states that are kept in memory."""
         self._rewind()
-        undone, undo, size, slots = self.addresses["undo"]
+        undone, undo, size, slots = (self.addresses[name] for name in ("undone", "undo", "slot", "slots"))
         count, after = self._words[undone // WORD : undone // WORD + 2]
         states = []
         for number in range(after - count, after):
@@ -222,11 +191,11 @@ class Compiled:
         """Clear the undo states of a state."""
         if self.current is home:
             self._rewind()
-            self._words[self.addresses["undo"][0] // WORD] = 0
+            self._words[self.addresses["undone"] // WORD] = 0
 
     def _forget_others(self) -> None:
         """Clear the undo states, and stop asking bots ahead."""
-        self._words[self.addresses["undo"][0] // WORD] = 0
+        self._words[self.addresses["undone"] // WORD] = 0
         self._silence_all()
 
     def saved(self) -> bytes:
@@ -255,11 +224,11 @@ class Compiled:
     def _decision(self, index: int) -> _Decision:
         decision = self._decisions.get(index)
         if decision is None:
-            _, end = self.builder.decisions.asks[index]
-            assert isinstance(end, lower.Asks)
-            types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
-            sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
-            decision = self._decisions[index] = _Decision(self.builder.decisions.stride(index) * WORD, sizes, types)
+            decisions = self.builder.decisions
+            options = decisions.asks[index][1].ask.options
+            types = tuple(tuple(choice.type for choice in option.choices) for option in options)
+            sizes = tuple(size * WORD for size in decisions.sizes(index))
+            decision = self._decisions[index] = _Decision(max(sizes), sizes, types)
         return decision
 
     def cell(self, number: int, data: bytes | None) -> Value:
@@ -360,9 +329,7 @@ class Compiled:
         data = self._records.get((index, code))
         if data is None:
             number, values = code
-            words = [number]
-            for value, type_ in zip(values, self._decision(index).types[number], strict=True):
-                words += self.codec.words(value, type_)
+            words = [number, *self.codec.row(values, self._decision(index).types[number])]
             if len(self._records) >= MOST_RECORDS:
                 self._records.clear()
             data = b"".join(word.to_bytes(4, "little", signed=True) for word in words)
@@ -384,13 +351,9 @@ class Compiled:
         code = known.get(record)
         if code is None:
             number, *words = memoryview(record).cast("i").tolist()
-            values, place = [], 0
-            for type_ in decision.types[number]:
-                values.append(self.codec.value(words, place, type_))
-                place += self.builder.shapes.words(type_)
             if len(known) >= MOST_RECORDS:
                 known.clear()
-            code = known[record] = number, tuple(values)
+            code = known[record] = number, self.codec.values(words, 0, decision.types[number])
         return code
 
     def is_free(self) -> bool:
@@ -446,27 +409,10 @@ def _kept(keeper: Keeper | None, key: str) -> Made | None:
 def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
     try:
         first = Codec(builder).encode(first_state, 0)
-        bots: list[Mapping[int, str]] = []
-        for player in players:
-            chosen: dict[int, str] = {}
-            for index, (_, end) in builder.decisions.asks.items():
-                assert isinstance(end, lower.Asks)
-                if player.policy is None:
-                    chosen[index] = builder.policies.random(index)
-                else:
-                    peeks = player.peeks(end.ask.name) if player.peeks is not None else ()
-                    chosen[index] = builder.policies.choosing(player.policy, index, player.key, peeks)
-            bots.append(chosen)
+        bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in players]
         text, plan = assembled(builder, first, bots)
-        code = serialised(compiled(text_to_binary(text)))
+        code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
-    addresses: Addresses = {
-        "options": plan.options,
-        "stream": plan.stream,
-        "turn": (plan.turn, plan.turn_size, plan.reports, plan.made),
-        "ahead": plan.ahead,
-        "undo": (plan.undone, plan.undo, plan.slot, plan.slots),
-        "whole": plan.whole,
-    }
-    return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
+    keys = tuple(player.key for player in players)
+    return Made(code, plan.numbers, plan.whole, dict(builder.shapes.texts), keys)

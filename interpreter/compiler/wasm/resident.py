@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable
+from typing import TypeVar
 
 from interpreter.compiler import constants
 from interpreter.compiler.build.shapes import Unsupported
@@ -14,6 +15,8 @@ from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 
 __all__ = ["Resident", "begin", "enter"]
+
+T = TypeVar("T")
 
 MOST_SNAPSHOTS = 600
 """Maximum number of snapshots that are kept as bytes."""
@@ -206,46 +209,27 @@ class Resident:
         since.pop()
         return True
 
+    def tried(self, ask: Callable[[Compiled], T]) -> T | None:
+        """Return the module's answer about the state, or None if it traps."""
+        self.built.load(self)
+        try:
+            return ask(self.built)
+        except Trap:
+            return None
+
     def where(self) -> Turn | None:
         """Return the current decision and its seat, or None if the module traps."""
         if self.turn is None:
-            self.built.load(self)
-            with suppress(Trap):
-                self.turn = self.built.tell()
+            self.turn = self.tried(Compiled.tell)
         return self.turn
-
-    def codes(self, state: State) -> list[Code] | None:
-        self.built.load(self)
-        try:
-            return self.built.codes()
-        except Trap:
-            return None
-
-    def is_free(self, state: State) -> bool | None:
-        self.built.load(self)
-        try:
-            return self.built.is_free()
-        except Trap:
-            return None
-
-    def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
-        self.built.load(self)
-        try:
-            return self.built.accepts(number, values)
-        except Trap:
-            return False
 
     def choose(self, player: int, bot: object, random: Draws) -> Code | None:
         """Return the choice of a bot that draws from a stream, or None if the module traps."""
-        built, turn = self.built, self.where()
+        turn = self.where()
         if turn is None:
             return None
-        built.load(self)
-        try:
-            code = built.choose(player, bot, random, turn.seat)
-        except Trap:
-            return None
-        self.heeded = code
+        code = self.tried(lambda built: built.choose(player, bot, random, turn.seat))
+        self.heeded = code or self.heeded
         return code
 
 

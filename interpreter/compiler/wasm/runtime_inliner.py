@@ -8,11 +8,11 @@ and then has the body of ``$f``; a return becomes a branch to the end of the blo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["Inliner", "inliner"]
+__all__ = ["Expansion", "Inliner", "inliner"]
 
 Tree = str | list["Tree"]
 
@@ -48,9 +48,10 @@ class Inliner:
             return
         self._open.add(name)
         function = self._functions[name]
-        for called in _calls(function):
-            self._visit(called)
-        expansion = _Expansion(self._short)
+        for part in list(_parts(function)):
+            if part[:1] == ["call"]:
+                self._visit(str(part[1]))
+        expansion = self.expansion()
         body = [expansion.of(part) for part in function[2:]]
         head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
         extra: list[Tree] = [["local", local, type_] for local, type_ in expansion.locals]
@@ -60,43 +61,41 @@ class Inliner:
         if short is not None:
             self._short[name] = short
 
-    def call(self, name: str, arguments: list[str], local: Callable[[str, str], str]) -> str | None:
-        """Return the text of an inlined call, or None if the function is not short. ``local`` makes a local of a type;
-        its first argument is a prefix of the name."""
-        short = self._short.get(f"${name}")
-        if short is None:
-            return None
-        expansion = _Expansion(self._short, local)
-        return _written(expansion.inlined(f"${name}", short, list(arguments)))
+    def expansion(self) -> Expansion:
+        """Return what inlines the calls of one function."""
+        return Expansion(self._short)
 
 
-class _Expansion:
-    """Inlines calls in one function. Each call gets new locals and labels."""
+class Expansion:
+    """Inlines calls in one function. Each call gets new labels and ``locals``."""
 
-    def __init__(self, short: dict[str, Short], local: Callable[[str, str], str] | None = None) -> None:
-        self._short, self._local = short, local
+    def __init__(self, short: dict[str, Short]) -> None:
+        self._short = short
         self.locals: list[tuple[str, str]] = []
+        """The new locals with their types."""
         self._count = 0
+
+    def call(self, function: str, arguments: list[str]) -> str | None:
+        """Return the text of an inlined call, or None if the function is not short."""
+        tree = self._inlined(f"${function}", list(arguments))
+        return _written(tree) if tree is not None else None
 
     def of(self, tree: Tree) -> Tree:
         if isinstance(tree, str):
             return tree
         parts = [self.of(part) for part in tree]
-        if len(parts) > 1 and parts[0] == "call" and isinstance(parts[1], str) and parts[1] in self._short:
-            return self.inlined(parts[1], self._short[parts[1]], parts[2:])
-        return parts
+        inlined = self._inlined(str(parts[1]), parts[2:]) if parts and parts[0] == "call" else None
+        return parts if inlined is None else inlined
 
-    def inlined(self, name: str, short: Short, arguments: list[Tree]) -> Tree:
+    def _inlined(self, name: str, arguments: list[Tree]) -> Tree | None:
+        short = self._short.get(name)
+        if short is None:
+            return None
         self._count += 1
-        names: dict[str, str] = {}
-        for local, type_ in (*short.parameters, *short.locals):
-            new = f"{name}.{self._count}.{local[1:]}"
-            if self._local is not None:
-                new = self._local(new, type_)
-            else:
-                self.locals.append((new, type_))
-            names[local] = new
-        label = f"{name}.{self._count}" if self._local is None else names[local] + ".end" if names else f"{name}.end"
+        label = f"{name}.{self._count}"
+        declared = (*short.parameters, *short.locals)
+        names = {local: f"{label}.{local[1:]}" for local, _ in declared}
+        self.locals += [(names[local], type_) for local, type_ in declared]
         block: list[Tree] = ["block", label]
         if short.result:
             block.append(["result", short.result])
@@ -122,7 +121,8 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
 
 def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
     parts = [part for part in (*head, *extra) if isinstance(part, list)]
-    if _size(body) > SHORT or _has(body, ("loop",)) or any(part[0] == "export" for part in parts):
+    inner = list(_parts(body))
+    if len(inner) > SHORT or "loop" in inner or any(part[0] == "export" for part in parts):
         return None
     declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
     for part in parts:
@@ -136,20 +136,12 @@ def _is_head(tree: Tree) -> bool:
     return isinstance(tree, list) and tree[0] in ("param", "result", "local", "export")
 
 
-def _calls(tree: Tree) -> Iterator[str]:
+def _parts(tree: Tree) -> Iterator[Tree]:
+    """Yield a tree and all trees in it."""
+    yield tree
     if isinstance(tree, list):
-        if tree and tree[0] == "call":
-            yield str(tree[1])
         for part in tree:
-            yield from _calls(part)
-
-
-def _has(tree: Tree, words: tuple[str, ...]) -> bool:
-    return tree in words if isinstance(tree, str) else any(_has(part, words) for part in tree)
-
-
-def _size(tree: Tree) -> int:
-    return 1 if isinstance(tree, str) else 1 + sum(map(_size, tree))
+            yield from _parts(part)
 
 
 def _parsed(text: str) -> list[Tree]:

@@ -37,34 +37,32 @@ UNDO_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class StandaloneModule:
-    """Text and memory plan of a standalone module. ``undo``: maximum number of choices that can be undone."""
+    """Text and memory plan of a standalone module, and the addresses of a view and its mask."""
 
     text: str
     plan: Plan
     buffer: int
     mask: int
-    undo: int
 
 
 def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams: Sequence[int]) -> StandaloneModule:
     """Build the module. ``streams`` has for each seat the hash of the name of its bot's stream."""
     memory = builder.memory
     faces = Standalone(builder)
-    own = dict(faces.functions())
+    own = faces.functions()
     builder.functions.update(own)
-    strides = [0] * len(builder.program.stretches)
-    for index in builder.decisions.asks:
-        strides[index] = builder.decisions.stride(index) * WORD
-    rows = memory.words(strides)
-    text, plan = assembled(builder, first, bots, own, undo_bytes=UNDO_BYTES)
-    head, _, _ = text.rpartition(")")
+    strides = builder.decisions.strides()
     seated = "\n".join(
         f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"
         for seat, stream in enumerate(streams)
     )
-    face = written("standalone.wat").format(
-        **plan.numbers,
-        **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
-        **{"masks": builder.constants.layout.size * WORD, "strides": rows},
-    )
-    return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, plan.slots)
+
+    def face(plan: Plan) -> str:
+        return written("standalone.wat").format(
+            **plan.numbers,
+            **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
+            **{"masks": builder.constants.layout.size * WORD, "strides": strides},
+        )
+
+    text, plan = assembled(builder, first, bots, own, face, UNDO_BYTES)
+    return StandaloneModule(text, plan, faces.buffer, faces.mask)

@@ -62,6 +62,7 @@
 
 ;; View of a seat: the cells that it may see.
 (func (export "view") (param $seat i32) (result i32)
+  (global.set $arena (global.get $arena_start))
   (memory.fill (i32.const {buffer}) (i32.const 0) (i32.const {cells}))
   (memory.fill (i32.const {mask}) (i32.const 0) (i32.const {masks}))
   (call $seen (local.get $seat))
@@ -70,6 +71,7 @@
 ;; FNV-1a hash of the live words of the state.
 (func (export "digest") (result i64)
   (local $hash i64) (local $at i32) (local $end i32)
+  (global.set $arena (global.get $arena_start))
   (memory.fill (i32.const {buffer}) (i32.const 0)
     (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
   (local.set $at (i32.const {buffer}))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
-from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
+from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, parts_if_any
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code
@@ -127,7 +127,7 @@ class Whole:
         self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
-        areas = built.addresses["whole"]
+        areas = built.whole
         self._rows, self._entries, self._records = areas["rows"] // LONG, areas["entries"], areas["records"]
         self._out = areas["players"] // WORD
         self._asked = STATE // WORD + 1
@@ -211,10 +211,7 @@ class Whole:
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """Return the layout of the keys of a measure; empty if its subjects cannot be encoded."""
-        try:
-            return key_parts(self.built.builder.shapes, measure)
-        except Unsupported:
-            return ()
+        return parts_if_any(self.built.builder.shapes, measure)
 
     def domain(self, part: KeyPart) -> int:
         """Return the number of values of a part of a key, without none."""

@@ -6,9 +6,9 @@ the records of many games under a key: see :data:`interpreter.compiler.wasm.whol
 
 from __future__ import annotations
 
-from interpreter.compiler.build.measure_functions import MEASURE, ROUND, ROUND_BITS, key_parts
+from interpreter.compiler.build.measure_functions import MEASURE, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves
+from interpreter.compiler.build.shapes import NO_NUMBER, WORD, halves
 from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.chance import name_hash
 from interpreter.language.model import Measure
@@ -76,10 +76,7 @@ def reserve(builder: ModuleBuilder) -> dict[str, int]:
     for measure in model.measures:
         curve, final, table = wanted(measure)
         mask = (1 << MEASURE + 8) - 1
-        try:
-            parts = key_parts(builder.shapes, measure)
-        except Unsupported:  # the failure is reported when it is measured
-            parts = ()
+        parts = parts_if_any(builder.shapes, measure)
         if parts and measure.seat is not None:
             mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
         flags = curve | final << 1 | table << 2 | measure.sums << 3 | (measure.seat is not None) << 4
