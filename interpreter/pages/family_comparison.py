@@ -43,7 +43,8 @@ def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, 
 def _boards(boards: Sequence[Board]) -> Iterator[Section]:
     if not boards:
         return
-    columns = ("board", "nodes", "links", "mean distance", "longest distance", *(f"network of {size}" for size in SIZES))
+    networks = (f"network of {size}" for size in SIZES)
+    columns = ("board", "nodes", "links", "mean distance", "longest distance", *networks)
     rows = [
         _cells(
             each.title,
