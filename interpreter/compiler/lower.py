@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
@@ -168,25 +169,22 @@ class Program:
         return replace(self, reach=reach)
 
     @cached_property
-    def passing(self) -> dict[str, frozenset[int]]:
+    def passing(self) -> Lazy[str, frozenset[int]]:
         """Temporary locals of each procedure that can suspend: only loops inside expressions set them, so frames omit
         them."""
-        trees: dict[str, list[object]] = {}
-        for stretch in self.stretches:
-            trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
-        temporary = {}
-        for name, parts in trees.items():
-            nodes = list(descendants(tuple(parts)))
-            permanent = set(range(len(self.procedures[name].layer.parameters)))
-            permanent.update(index for node in nodes for index in _set_by(node))
-            temporary[name] = frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - permanent)
-        return temporary
+        return Lazy(self._passing)
+
+    def _passing(self, name: str) -> frozenset[int]:
+        parts = ((stretch.steps, stretch.end) for stretch in self.stretches if stretch.procedure == name)
+        nodes = list(descendants(tuple(parts)))
+        permanent = set(range(len(self.procedures[name].layer.parameters)))
+        permanent.update(index for node in nodes for index in _set_by(node))
+        return frozenset({node.variable for node in nodes if isinstance(node, core.Loop)} - permanent)
 
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """Names of all random streams that the rules use, in alphabetical order."""
-        nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
-        return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
+        return tuple(sorted({name for facts in self.reach.own.values() for name in facts.chances}))
 
 
 def _set_by(node: object) -> Iterator[int]:
@@ -209,11 +207,14 @@ def _set_by(node: object) -> Iterator[int]:
             pass
 
 
-def lower(model: Model, reach: Reach) -> Program:
-    """Lower all procedures of a model."""
+def lower(model: Model, reach: Reach, known: Program | None = None) -> Program:
+    """Lower all procedures of a model; ``known`` is the program of one that differs by further blocks only."""
     lowering = Lowering(model, reach)
+    if known is not None:
+        lowering.done.update(known.procedures)
+        lowering.stretches.extend(known.stretches)
     for name, layer in reach.procedures.items():
-        if layer.form == "does":
+        if layer.form == "does" and name not in lowering.done:
             lowering.procedure(name, layer)
     return Program(model, reach, lowering.done, tuple(s for s in lowering.stretches if s is not None))
 
