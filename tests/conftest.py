@@ -19,6 +19,7 @@ from interpreter.base import store
 from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language.parse import remembered
+from interpreter.reading import files
 from tests.play.toy import ROOT
 from tests.support import TREES, drop_if_grown, drop_shared
 
@@ -36,9 +37,11 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and processes started by
 
 store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads more rulesets and tables than a user does
 
+files.MOST_FILES = 300  # those of tests are read a few times only
+
 compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
-gc.set_threshold(50_000, 300, 1_000)  # what tests share is large and stays: `drop_shared` collects
+gc.set_threshold(50_000, 20, 1_000)  # what tests share is large and stays: `drop_shared` collects
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # set by shells for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,6 +66,13 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def pebbles() -> Ruleset:
     """Return a small ruleset for tests of bots, logs and simulations."""
     return load(ROOT / "pebbles" / "pebbles.yaml")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the cycle collector what stays for the whole run: the modules and the tests."""
+    drop_shared()
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_logfinish() -> None:
