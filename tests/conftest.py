@@ -68,6 +68,12 @@ def pebbles() -> Ruleset:
     return load(ROOT / "pebbles" / "pebbles.yaml")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests, so that the workers end with short ones, at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_collection_finish() -> None:
     """Spare the cycle collector what stays for the whole run: the modules and the tests."""
     drop_shared()

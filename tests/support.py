@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interpreter.base.source import SourceFile
+from interpreter.compare import ablation, paired_games
 from interpreter.language.parse import Trees
 from interpreter.language.texts import Typed
+from interpreter.simulate import round_robin, tuning, workers
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -22,15 +24,16 @@ TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
 TREES: Trees = {}
 """Rule text parsed so far, for all tests of a process."""
-MOST_MEMORY = 600
+MOST_MEMORY = 450
 """So many megabytes may a process of the tests take before it drops what its tests share."""
-SOME_MEMORY = 120
+SOME_MEMORY = 80
 """Where a process grew by so many megabytes, it looks for what nobody needs any more."""
 _kept = 0.0
 """Megabytes that were left when this was done last."""
 
 Made = TypeVar("Made")
 _SHARED: list[Any] = []
+_OF_WORKERS = ablation._ready, paired_games._ready, round_robin._ready, tuning._ruleset, workers._ready
 
 
 def rule_text(text: str) -> Typed:
@@ -46,9 +49,9 @@ def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
 
 
 def drop_shared() -> None:
-    """Drop all shared rulesets, tables and modules."""
+    """Drop all shared rulesets, tables and modules, and those that workers keep for the next batch of games."""
     global _kept
-    for kept in _SHARED:
+    for kept in (*_SHARED, *_OF_WORKERS):
         kept.cache_clear()
     if _memory() > _kept + SOME_MEMORY:  # to look at all objects takes a while
         gc.collect()
@@ -56,9 +59,9 @@ def drop_shared() -> None:
 
 
 def drop_if_grown() -> None:
-    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by half
-    of that, since the rest cannot be dropped."""
-    if _memory() > max(MOST_MEMORY, _kept + MOST_MEMORY / 2):
+    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by
+    :data:`SOME_MEMORY`, since the rest cannot be dropped."""
+    if _memory() > max(MOST_MEMORY, _kept + SOME_MEMORY):
         TREES.clear()
         drop_shared()
 

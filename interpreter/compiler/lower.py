@@ -13,7 +13,7 @@ from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.lazy import Lazy
-from interpreter.base.source import Span
+from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core
@@ -156,6 +156,17 @@ class Program:
 
     def layer_at(self, span: Span) -> RuleLayer | None:
         """Return the layer whose text contains a source position."""
+        place = span.file, span.start
+        if place not in self._layers and (found := self._looked_for(span)) is not None:
+            self._layers[place] = found
+        return self._layers.get(place)
+
+    @cached_property
+    def _layers(self) -> dict[tuple[SourceFile, int], RuleLayer]:
+        """Layers found so far: logs ask for the same few again and again."""
+        return {}
+
+    def _looked_for(self, span: Span) -> RuleLayer | None:
         for layer in self.reach.procedures.values():
             body = layer.body if isinstance(layer.body, tuple) else (layer.body,)
             for node in (*body, *((layer.when,) if layer.when is not None else ())):
