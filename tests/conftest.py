@@ -18,6 +18,7 @@ from hypothesis import settings
 from interpreter.base import store
 from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import parse
 from interpreter.language.parse import remembered
 from interpreter.reading import files
 from tests.play.toy import ROOT
@@ -37,7 +38,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and processes started by
 
 store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads more rulesets and tables than a user does
 
-files.MOST_FILES = 300  # those of tests are read a few times only
+files.MOST_FILES, parse.MOST_TREES = 300, 3_000  # those of tests are read a few times only
 
 compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
@@ -77,8 +78,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Spare the cycle collector what stays for the whole run: the modules and the tests."""
     drop_shared()
-    gc.collect()
-    gc.freeze()
     gc.get_freeze_count = lambda: 1  # loads ask whether anything is frozen; to count it takes some milliseconds
 
 
