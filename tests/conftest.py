@@ -94,7 +94,7 @@ def parsed_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _drop_what_tests_share() -> Iterator[None]:
-    """Drop what the tests of a file share when they are done, to limit the memory of workers."""
-    yield
+def _drop_what_tests_share() -> None:
+    """Drop what the tests of the file before have shared, to limit the memory of workers. At their end their last test
+    would still hold some of it."""
     drop_shared()
