@@ -18,7 +18,9 @@ from hypothesis import settings
 from interpreter.base import store
 from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import parse
 from interpreter.language.parse import remembered
+from interpreter.reading import files
 from tests.play.toy import ROOT
 from tests.support import TREES, drop_if_grown, drop_shared
 
@@ -36,9 +38,11 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and processes started by
 
 store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads more rulesets and tables than a user does
 
+files.MOST_FILES, parse.MOST_TREES = 300, 3_000  # those of tests are read a few times only
+
 compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
-gc.set_threshold(50_000, 300, 1_000)  # what tests share is large and stays: `drop_shared` collects
+gc.set_threshold(50_000, 20, 1_000)  # what tests share is large and stays: `drop_shared` collects
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # set by shells for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -65,6 +69,18 @@ def pebbles() -> Ruleset:
     return load(ROOT / "pebbles" / "pebbles.yaml")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests, so that the workers end with short ones, at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the cycle collector what stays for the whole run: the modules and the tests."""
+    drop_shared()
+    gc.get_freeze_count = lambda: 1  # loads ask whether anything is frozen; to count it takes some milliseconds
+
+
 def pytest_runtest_logfinish() -> None:
     """Drop shared rulesets and tables after a test if they take too much memory."""
     drop_if_grown()
@@ -78,7 +94,7 @@ def parsed_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _drop_what_tests_share() -> Iterator[None]:
-    """Drop what the tests of a file share when they are done, to limit the memory of workers."""
-    yield
+def _drop_what_tests_share() -> None:
+    """Drop what the tests of the file before have shared, to limit the memory of workers. At their end their last test
+    would still hold some of it."""
     drop_shared()

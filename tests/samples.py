@@ -32,7 +32,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.language.parse import Trees, remembered
+from interpreter.language.parse import remembered
 
 __all__ = ["Done", "Sample", "Session", "follow", "matches", "samples"]
 
@@ -40,8 +40,6 @@ _FENCE = re.compile(r"^```([a-z]+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.D
 _SHELL = re.compile(r"[|<>;&$`*]")
 """What only a shell understands: a line without it is taken apart here, which is faster."""
 _FAILED = re.compile(r"\b[1-9]\d* (errors?|failed)\b")
-_TREES: Trees = {}
-"""Most commands look at texts of the shipped rulesets that the one before has looked at."""
 _PLAIN = {"NO_COLOR": "1", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
 
 
@@ -110,7 +108,7 @@ class Session:
         return status, "".join(told)
 
     def _here(self, arguments: list[str]) -> tuple[int, str]:
-        with contextlib.chdir(self.folder), remembered(_TREES):
+        with contextlib.chdir(self.folder):
             result = CliRunner().invoke(cli, arguments, env=self.environment, prog_name="regelwerk")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -176,7 +174,7 @@ def main() -> int:
     wrong = 0
     for file in given.files:
         page = file.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as new:
+        with tempfile.TemporaryDirectory() as new, remembered():  # commands look at the same texts again
             (folder := Path(new, "empty")).mkdir()
             done = []
             for each in follow(page, Session(folder, installed=given.installed)):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator
+from functools import _lru_cache_wrapper, cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from interpreter.base.source import SourceFile
+from interpreter.bots import registry
 from interpreter.language.parse import Trees
 from interpreter.language.texts import Typed
-
-if TYPE_CHECKING:
-    from functools import _lru_cache_wrapper
 
 __all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
 
@@ -22,9 +21,9 @@ TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
 TREES: Trees = {}
 """Rule text parsed so far, for all tests of a process."""
-MOST_MEMORY = 600
+MOST_MEMORY = 520
 """So many megabytes may a process of the tests take before it drops what its tests share."""
-SOME_MEMORY = 120
+SOME_MEMORY = 60
 """Where a process grew by so many megabytes, it looks for what nobody needs any more."""
 _kept = 0.0
 """Megabytes that were left when this was done last."""
@@ -46,21 +45,43 @@ def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
 
 
 def drop_shared() -> None:
-    """Drop all shared rulesets, tables and modules."""
-    global _kept
-    for kept in _SHARED:
+    """Drop all shared rulesets, tables and modules, and those that the interpreter keeps because they may be used
+    again. Between two files of tests, what is left is spared the cycle collector from then on."""
+    _drop()
+    if _memory() > _kept + SOME_MEMORY:
+        _collect()
+        gc.freeze()
+
+
+def _drop() -> None:
+    for kept in (*_SHARED, *_recent()):
         kept.cache_clear()
-    if _memory() > _kept + SOME_MEMORY:  # to look at all objects takes a while
-        gc.collect()
-        _kept = _memory()
+    registry._known.clear()
+
+
+def _collect() -> None:
+    """Look at all objects, which takes a while."""
+    global _kept
+    gc.collect()
+    _kept = _memory()
+
+
+def _recent() -> Iterator[_lru_cache_wrapper[Any]]:
+    """Yield the functions of the interpreter that keep recent results."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("interpreter."):
+            functions = (each for each in vars(module).values() if isinstance(each, _lru_cache_wrapper))
+            yield from (each for each in functions if each.cache_parameters()["maxsize"] is not None)
 
 
 def drop_if_grown() -> None:
-    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by half
-    of that, since the rest cannot be dropped."""
-    if _memory() > max(MOST_MEMORY, _kept + MOST_MEMORY / 2):
+    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again whenever it has grown by
+    :data:`SOME_MEMORY`, since the rest cannot be dropped."""
+    if _memory() > max(MOST_MEMORY, _kept + SOME_MEMORY):
         TREES.clear()
-        drop_shared()
+        _drop()
+        gc.unfreeze()  # something spared may be garbage by now
+        _collect()
 
 
 def _memory() -> float:

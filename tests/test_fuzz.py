@@ -624,6 +624,7 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @some(15)
 @given(st.integers(0, 10**9))
 def test_rules_that_are_mostly_right_play_or_are_told(seed: int) -> None:

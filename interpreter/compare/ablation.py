@@ -10,7 +10,7 @@ Differences are independent, so any number of workers can play them (:mod:`inter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from statistics import fmean
@@ -18,10 +18,9 @@ from statistics import fmean
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import dataclass
-from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Parting, in_step, own_settings
+from interpreter.compare.divergence import Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.compiler.constants import RuleFailure
@@ -29,6 +28,9 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.workers import Batch, Crew, Work, batch_of, shared
 
 __all__ = ["Alone", "one_at_a_time", "ranked", "singles"]
+
+MOST_LINES = 100
+"""Number of games of the unchanged ruleset that are kept for all differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,18 @@ def _ready(plan: PairPlan, seeds: tuple[int, ...]) -> Work[Alone]:
 def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> Work[Alone]:
     bots = bots_of(plan.bots, comparison.a, plan.players)
     things = singles(comparison)
+    known: dict[int, Line] = {}
+
+    def line(seed: int) -> Line:
+        """Return the game of the unchanged ruleset, which is the same for all differences."""
+        found = known.get(seed) or Line(comparison.a, bots, seed, dict(plan.settings))
+        if len(known) < MOST_LINES:
+            known[seed] = found
+        return found
 
     def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
         for number in numbers:
-            effect = _alone(comparison, things[number], bots, seeds, dict(plan.settings), stopped)
+            effect = _alone(comparison, things[number], line, seeds, plan, stopped)
             if stopped():
                 return
             yield effect
@@ -119,28 +129,26 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
 def _alone(
     comparison: Comparison,
     thing: tuple[str, str, str],
-    bots: Sequence[Bot],
+    line: Callable[[int], Line],
     seeds: Sequence[int],
-    settings: Mapping[str, object],
+    plan: PairPlan,
     stopped: Callable[[], bool],
 ) -> Alone:
     section, name, path = thing
     try:
         changed = grafted(comparison.a, comparison.b, section, name)
-        changed.table(len(bots), changed.settings(own_settings(changed, settings)))
+        changed.table(plan.players, changed.settings(own_settings(changed, dict(plan.settings))))
     except (RulesetError, RuleFailure) as failure:
         first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
         return Alone(path, 0, why=first.message)
-    partings = [_parting(comparison.a, changed, bots, seed, settings) for seed in seeds if not stopped()]
+    partings = [_parting(line, seed, changed) for seed in seeds if not stopped()]
     return Alone(path, len(seeds), tuple(parting for parting in partings if parting.is_apart))
 
 
-def _parting(
-    ruleset: Ruleset, changed: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
-) -> Parting:
+def _parting(line: Callable[[int], Line], seed: int, changed: Ruleset) -> Parting:
     """Return the divergence of a game. A rule that fails in the changed ruleset counts as one, too."""
     with no_search():
         try:
-            return in_step(ruleset, changed, bots, seed, settings)[0]
+            return in_step(line(seed), changed)[0]
         except RuleFailure as failure:
             return Parting(seed, 0, 0, b=failure.message)

@@ -25,7 +25,7 @@ from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
 
-__all__ = ["BEGINNING", "Cause", "LockStep", "Parting", "causes", "in_step", "own_settings"]
+__all__ = ["BEGINNING", "Cause", "Line", "LockStep", "Parting", "causes", "in_step", "own_settings"]
 
 BEGINNING = "beginning"
 """Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
@@ -112,31 +112,82 @@ class _Notes(set[str]):
         return keys
 
 
-def in_step(
-    a: Ruleset, b: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]
-) -> tuple[Parting, list[Mapping[str, Json]]]:
-    """Play both until they diverge. Return the divergence, without its cause, and the choices before it.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A decision as far as both sides must agree. ``options`` is the hash of their names."""
+
+    name: str
+    actor: int
+    options: int
+    context: Mapping[str, Json]
+
+
+class Line:
+    """A game of bots that others are played in lock step with, played as far as one of them needed it.
 
     Raises :class:`ValueError` for invalid numbers of players or settings.
     """
-    match = Match(a, bots, seed, own_settings(a, settings))
-    game = match.game
-    choices: list[Mapping[str, Json]] = []
-    other = b.new_game(len(bots), seed, own_settings(b, settings))
-    while True:
-        apart = _difference(game, other)
-        if apart is not None or game.decision is None:
-            return Parting(seed, len(choices), _round(game), *(apart or ())), choices
-        match.step()
-        last = game.last_choice
-        assert last is not None
-        made = last.as_dict()
+
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]) -> None:
+        self.ruleset, self.bots, self.seed, self.settings = ruleset, bots, seed, settings
+        self._match = Match(ruleset, bots, seed, own_settings(ruleset, settings))
+        self.choices: list[Mapping[str, Json]] = []
+        self._moments = [self._moment()]
+
+    def asked(self, number: int) -> _Asked | None:
+        """Return the decision after a number of choices; None: the game is over."""
+        return self._at(number)[0]
+
+    def round(self, number: int) -> int:
+        """Return the round after a number of choices."""
+        return self._at(number)[1]
+
+    def choice(self, number: int) -> Mapping[str, Json]:
+        """Return a choice of the bots."""
+        self._at(number + 1)
+        return self.choices[number]
+
+    def game(self, number: int) -> Game:
+        """Return the game after a number of choices."""
+        if number == len(self.choices):
+            return self._match.game
+        game = self.ruleset.new_game(len(self.bots), self.seed, own_settings(self.ruleset, self.settings))
+        for choice in self.choices[:number]:
+            game.apply(choice)
+        return game
+
+    def _at(self, number: int) -> tuple[_Asked | None, int]:
+        while len(self._moments) <= number:
+            self._match.step()
+            last = self._match.game.last_choice
+            assert last is not None
+            self.choices.append(last.as_dict())
+            self._moments.append(self._moment())
+        return self._moments[number]
+
+    def _moment(self) -> tuple[_Asked | None, int]:
+        game = self._match.game
+        return _asked(game), int(game.state.cells[game.machine.constants.layout.base["round"]])
+
+
+def in_step(line: Line, b: Ruleset) -> tuple[Parting, list[Mapping[str, Json]]]:
+    """Play another ruleset until it diverges. Return the divergence, without its cause, and the choices before it.
+
+    Raises :class:`ValueError` for invalid numbers of players or settings.
+    """
+    other = b.new_game(len(line.bots), line.seed, own_settings(b, line.settings))
+    number = 0
+    while (asked := line.asked(number)) == _asked(other) and asked is not None:
+        made = line.choice(number)
         try:
             other.apply(made)
         except IllegalMove as refusal:  # not among the compared options
             taken = " ".join(str(value) for value in made.values())
-            return Parting(seed, len(choices) + 1, _round(game), taken, str(refusal)), choices
-        choices.append(made)
+            parting = Parting(line.seed, number + 1, line.round(number + 1), taken, str(refusal))
+            return parting, line.choices[:number]
+        number += 1
+    told = _difference(line.game(number), other)
+    return Parting(line.seed, number, line.round(number), *(told or ())), line.choices[:number]
 
 
 class LockStep:
@@ -166,7 +217,7 @@ class LockStep:
         """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
         players or settings."""
         with no_search():
-            parting, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
+            parting, choices = in_step(Line(self.a, self.bots, seed, self.settings), self.b)
             if not parting.is_apart:
                 return parting
             return replace(parting, path=self._cause(choices, seed))
@@ -209,12 +260,15 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
                 yield Citation(section, name, declaration.file, declaration.span, ())
 
 
-def _round(game: Game) -> int:
-    return int(game.state.cells[game.machine.constants.layout.base["round"]])
-
-
 def _options(decision: Decision) -> dict[str, Option]:
     return {str(option): option for option in decision.options[:_MOST_OPTIONS]}
+
+
+def _asked(game: Game) -> _Asked | None:
+    decision = game.decision
+    if decision is None:
+        return None
+    return _Asked(decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context)
 
 
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from interpreter.base.frozen import dataclass
-from interpreter.base.source import Span
+from interpreter.base.lazy import Lazy
+from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core
@@ -155,6 +156,17 @@ class Program:
 
     def layer_at(self, span: Span) -> RuleLayer | None:
         """Return the layer whose text contains a source position."""
+        place = span.file, span.start
+        if place not in self._layers and (found := self._looked_for(span)) is not None:
+            self._layers[place] = found
+        return self._layers.get(place)
+
+    @cached_property
+    def _layers(self) -> dict[tuple[SourceFile, int], RuleLayer]:
+        """Layers found so far: logs ask for the same few again and again."""
+        return {}
+
+    def _looked_for(self, span: Span) -> RuleLayer | None:
         for layer in self.reach.procedures.values():
             body = layer.body if isinstance(layer.body, tuple) else (layer.body,)
             for node in (*body, *((layer.when,) if layer.when is not None else ())):
@@ -174,23 +186,24 @@ class Program:
         return {index: (stretch, stretch.end) for index, stretch in numbered if isinstance(stretch.end, Asks)}
 
     @cached_property
-    def stored(self) -> dict[str, dict[int, list[Type]]]:
+    def stored(self) -> Lazy[str, dict[int, list[Type]]]:
         """The locals that frames of each procedure keep, with the types of their values. The others are temporary: only
         loops inside expressions set them."""
-        stored: dict[str, dict[int, list[Type]]] = {}
-        for stretch in self.stretches:
-            parameters = self.procedures[stretch.procedure].layer.parameters
-            known = stored.setdefault(stretch.procedure, {i: [type_] for i, (_, type_) in enumerate(parameters)})
-            for node in descendants((stretch.steps, stretch.end)):
-                for index, type_ in _set_by(node):
-                    known.setdefault(index, []).append(type_)
+        return Lazy(self._stored)
+
+    def _stored(self, procedure: str) -> dict[int, list[Type]]:
+        parameters = self.procedures[procedure].layer.parameters
+        stored = {index: [type_] for index, (_, type_) in enumerate(parameters)}
+        own = tuple((stretch.steps, stretch.end) for stretch in self.stretches if stretch.procedure == procedure)
+        for node in descendants(own):
+            for index, type_ in _set_by(node):
+                stored.setdefault(index, []).append(type_)
         return stored
 
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """Names of all random streams that the rules use, in alphabetical order."""
-        nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
-        return tuple(sorted({node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks)}))
+        return tuple(sorted({name for facts in self.reach.own.values() for name in facts.chances}))
 
 
 def _set_by(node: object) -> Iterator[tuple[int, Type]]:
@@ -216,11 +229,14 @@ def _set_by(node: object) -> Iterator[tuple[int, Type]]:
             pass
 
 
-def lower(model: Model, reach: Reach) -> Program:
-    """Lower all procedures of a model."""
+def lower(model: Model, reach: Reach, known: Program | None = None) -> Program:
+    """Lower all procedures of a model; ``known`` is the program of one that differs by further blocks only."""
     lowering = Lowering(model, reach)
+    if known is not None:
+        lowering.done.update(known.procedures)
+        lowering.stretches.extend(known.stretches)
     for name, layer in reach.procedures.items():
-        if layer.form == "does":
+        if layer.form == "does" and name not in lowering.done:
             lowering.procedure(name, layer)
     return Program(model, reach, lowering.done, tuple(s for s in lowering.stretches if s is not None))
 

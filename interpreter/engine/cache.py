@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from types import MethodWrapperType
 from typing import TYPE_CHECKING, cast
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KeptTrees", "Late", "Modules", "Request", "kept_trees", "request_for"]
 
+MOMENT = 0.05
+"""Seconds for which an entry that was missing is taken to be missing still."""
 _SOURCES = (".py", ".lark", ".json", ".wat")
 _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -118,11 +121,19 @@ class Modules:
 
     def __init__(self, *names: str | bytes) -> None:
         self.names = names
+        self._missing: dict[str, float] = {}
+        """Entries that were looked for in vain, and when to look again: the plain form asks before each choice."""
 
     def has(self, name: str) -> bool:
-        """Return whether there is an entry, valid or not."""
+        """Return whether there is an entry, valid or not, or was none a moment ago."""
+        now = monotonic()
+        if now < self._missing.get(name, 0):
+            return False
         disk = store()
-        return disk is not None and disk.has(self._key(name))
+        found = disk is not None and disk.has(self._key(name))
+        if not found:
+            self._missing[name] = now + MOMENT
+        return found
 
     def kept(self, name: str) -> bytes | None:
         disk = store()

@@ -24,6 +24,7 @@ from interpreter.language.parse import parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
+from interpreter.language.translations import asks_of
 from interpreter.language.types import (
     BOOL,
     SEAT,
@@ -360,13 +361,11 @@ class _Reader:
 def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
     """Return every decision that a rule asks, with its alternatives."""
     decisions: dict[str, dict[str, _Alternative]] = {}
-    layers = [layer for rule in model.rules.values() for layer in rule.layers]
-    for layer in (*layers, *model.blocks.values()):
-        for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
-            around = (("who", SEAT), *((name, value.type) for name, value in ask.context))
-            for option in ask.options:
-                choices = tuple((choice.name, choice.type) for choice in option.choices)
-                decisions.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
+    for ask in asks_of(model):
+        around = (("who", SEAT), *((name, value.type) for name, value in ask.context))
+        for option in ask.options:
+            choices = tuple((choice.name, choice.type) for choice in option.choices)
+            decisions.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
     return decisions
 
 

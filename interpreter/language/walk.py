@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from interpreter.base.frozen import values_of, with_fields
+from interpreter.base.lazy import Lazy
 from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
@@ -24,12 +25,9 @@ def descendants(tree: object) -> Iterator[DataclassInstance]:
     stack: list[object] = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, tuple):
+        if type(node) is tuple:
             stack.extend(node[::-1])
-            continue
-        kind = type(node)
-        children = _known[kind] if kind in _known else _children(kind)
-        if children is not None:
+        elif (children := _children[type(node)]) is not None:
             yield cast("DataclassInstance", node)
             stack.extend(children(node))
 
@@ -51,11 +49,9 @@ def size(tree: object) -> int:
     stack: list[object] = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, tuple):
+        if type(node) is tuple:
             stack.extend(node)
-            continue
-        children = _children(type(node))
-        if children is not None:
+        elif (children := _children[type(node)]) is not None:
             count += 1
             stack.extend(children(node))
     return count
@@ -81,13 +77,14 @@ def rewritten(tree: T, change: Callable[[object], object]) -> T:
 
 _APART = ("span", "type"), ("span", "name_span")
 """Fields that hold no nodes: positions, and the types of checked trees."""
-_known: dict[type, Callable[[object], tuple[object, ...]] | None] = {}
 
 
-def _children(of: type) -> Callable[[object], tuple[object, ...]] | None:
+def _children_of(kind: type) -> Callable[[object], tuple[object, ...]] | None:
     """Return a function that returns the children of a node of this class, last to first. None: not a node."""
-    if of not in _known:
-        places = ("span", "name_span", "kind_span", "type")
-        names = [f.name for f in reversed(fields(of)) if f.name not in places] if is_dataclass(of) else None
-        _known[of] = None if names is None else values_of(names)
-    return _known[of]
+    if not is_dataclass(kind):
+        return None
+    places = ("span", "name_span", "kind_span", "type")
+    return values_of([field.name for field in reversed(fields(kind)) if field.name not in places])
+
+
+_children = Lazy(_children_of)

@@ -99,6 +99,8 @@ _Read = tuple[Document | None, list[Diagnostic]]
 _known: dict[tuple[str, Path], dict[str, _Read]] = {}
 """Cache of read files: by name and path, and then by the digest of the bytes."""
 
+MOST_FILES = 1_000
+"""Number of cached files, least recently read first out."""
 MOST_VERSIONS = 2
 """Number of cached versions of a file, least recently used first out: the current one, and one with another name."""
 
@@ -358,7 +360,7 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
         return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
     key, version = (name, Path(os.path.abspath(path))), digest(data)
     looked_at("file", path, version)
-    versions = _known.setdefault(key, {})
+    versions = _known.pop(key, {})
     read = versions.pop(version, None)
     if read is None:
         file, problems = decode(name, data)
@@ -366,6 +368,9 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
     versions[version] = read
     if len(versions) > MOST_VERSIONS:
         del versions[next(iter(versions))]
+    _known[key] = versions
+    if len(_known) > MOST_FILES:
+        del _known[next(iter(_known))]
     document, diagnostics = read
     return document, list(diagnostics)
 

@@ -457,9 +457,8 @@ class Scene:
             try:
                 costs = self.value(each.costs, env, state)
                 if each.then:
-                    self.game.machine.functions.called(self.model.rules[each.then].top.id)(
-                        state, (self.me, thing.value)
-                    )
+                    called = self.game.machine.functions.called[self.model.rules[each.then].top.id]
+                    called(state, (self.me, thing.value))
                     state.forget()
                 total += costs
                 rows.append({"text": text, "costs": costs})

@@ -47,6 +47,7 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,
+    auto_reload=False,
 )
 
 MOVES = frozenset(("option", "confirm", "take", "undo"))

@@ -201,8 +201,11 @@ def cover(
     proved: frozenset[str] | None = None
     if mutate:
         proved = frozenset()
+        open_ = {s.id for s in counted} & cited.keys()
         for ruleset in played:
-            proved |= prove(ruleset, suite, {s.id for s in counted} - proved)
+            if open_:
+                proved |= prove(ruleset, suite, open_)
+                open_ -= proved
     return Coverage(
         rulebook,
         tuple(ruleset.id for ruleset in rulesets),

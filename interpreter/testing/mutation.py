@@ -17,6 +17,8 @@ from interpreter.base.frozen import with_fields
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.lower import lower
+from interpreter.compiler.reach import reach_of
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
@@ -61,6 +63,11 @@ class Mutant:
     about: str
     of: Callable[[Model], Model]
 
+    def applied(self, ruleset: Ruleset) -> Ruleset:
+        """Return a copy of the ruleset with the mutation."""
+        model = self.of(ruleset.model)
+        return ruleset.with_model(model, lower(model, reach_of(model)))
+
 
 def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
     """Return the statements of ``ids`` that scenarios prove: a mutant of a part that cites one fails a scenario citing
@@ -71,7 +78,7 @@ def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
     proved: set[str] = set()
     for citation in citations:
         open_ = ids & set(citation.cites) - proved
-        for mutant in mutants_of(ruleset.model, citation):
+        for mutant in mutants_of(ruleset.model, citation) if open_ else ():
             if not open_:
                 break
             noticed = _noticed(ruleset, mutant, scenarios, open_)
@@ -101,7 +108,7 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], ids: set
         if not shown or not tried.passes:
             continue
         if changed is None:
-            changed = replace(ruleset, model=mutant.of(ruleset.model), _tables={})
+            changed = mutant.applied(ruleset)
             if not _can_be_set(changed):
                 return set()
         if not run_scenario(checked, changed).passed:
@@ -111,9 +118,8 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], ids: set
 
 def _can_be_set(ruleset: Ruleset) -> bool:
     """Return whether a game can be set up. Every scenario fails with a mutant that cannot, which proves nothing."""
-    program = replace(ruleset.program, model=ruleset.model)
     try:
-        set_up(program, ruleset.players.usual, default_settings(ruleset.model))
+        set_up(ruleset.program, ruleset.players.usual, default_settings(ruleset.model))
     except (RulesetError, RuleFailure):
         return False
     return True

@@ -13,7 +13,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import reach_of, with_blocks
+from interpreter.compiler.reach import with_blocks
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
@@ -155,9 +155,8 @@ def _skipped(game: Game, scenario: Scenario) -> Failure | None:
 
 def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
     model = replace(ruleset.model, blocks={**ruleset.model.blocks, **blocks})
-    is_known = ruleset.program.model is ruleset.model  # a mutant has the program of its original
-    reach = with_blocks(ruleset.program.reach, model) if is_known else reach_of(model)
-    return replace(ruleset, model=model, program=lower(model, reach), _tables={})
+    program = lower(model, with_blocks(ruleset.program.reach, model), ruleset.program)
+    return replace(ruleset, model=model, program=program, _tables={})
 
 
 def _pending(game: Game) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,6 @@ def no_other_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     if request.node.get_closest_marker("fresh") is None:
         monkeypatch.setattr(Subject, "fresh", lambda self: (0.5, 40_000))
         monkeypatch.setattr("interpreter.simulate.throughput.calibration", lambda: 0.01)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_long_search() -> Iterator[None]:
-    """Leave what other tests share out of the searches for cycles before each measurement."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def kept(run: Run, folder: Path, change: Callable[[dict[str, Any]], None]) -> str:

@@ -71,6 +71,7 @@ def test_what_a_condition_leaves_out_is_not_asked_by_others(tmp_path: Path) -> N
     play_alike(Case(tmp_path, str(path), 2, 1, ()), times=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "players", "seed"), DRAWN)
 def test_drawn_games_are_the_same(name: str, players: int, seed: int, tmp_path: Path) -> None:
     play_alike(replace(draw(tmp_path, name, players, seed), most=200))

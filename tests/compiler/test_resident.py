@@ -123,6 +123,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
     assert machine.bailouts == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "players"), TABLES)
 @given(seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
 @settings(max_examples=6, deadline=None)

@@ -144,7 +144,7 @@ def value(game: Game, rule: str, option: Any) -> Any:
 
 def call(game: Game, rule: str, *values: Any) -> Any:
     """Return the current value of a function of the ruleset."""
-    return game.machine.functions.called(game.ruleset.model.rules[rule].top.id)(game.state, tuple(values))
+    return game.machine.functions.called[game.ruleset.model.rules[rule].top.id](game.state, tuple(values))
 
 
 def bag(view: dict[str, int]) -> list[int]:

@@ -236,6 +236,7 @@ def rulesets(root: Path) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path in paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("root", [ruleset_roots()[-1], ROOT / "tests" / "cases"], ids=["rulesets", "cases"])
 def test_a_ruleset_spoilt_and_laid_out_is_the_same(root: Path, seed: int, tmp_path: Path) -> None:

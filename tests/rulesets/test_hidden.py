@@ -35,6 +35,7 @@ def moments(ruleset: str, players: int, seed: int, monkeypatch: pytest.MonkeyPat
         number += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ruleset", "players"),
     [("germany-2004", 4), ("germany-2018", 3), ("bsw-germany", 5), ("bsw-baden-wuerttemberg", 3), ("outpost", 3)],

@@ -14,9 +14,11 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx
 import pytest
 
 from interpreter.bots.registry import bots_of, default_bots
@@ -32,6 +34,8 @@ from interpreter.serve.live import Live
 
 T = TypeVar("T")
 WAIT = 15.0
+get, post = partial(httpx.get, verify=False), partial(httpx.post, verify=False)
+"""Requests without certificates, which would be loaded anew for each."""
 FLAGS = [
     "--headless",
     "--no-sandbox",

@@ -30,7 +30,7 @@ from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
-from tests.serve.served import Served, now, until
+from tests.serve.served import Served, get, now, post, until
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +118,10 @@ def test_a_sealed_choice_is_told_to_nobody_else(served: Served) -> None:
     live, links, watch = served.table("goofspiel", ["person"] * 3)
     choose(served, live, 0, 8)
     for link in (links[1], watch):
-        page = httpx.get(link).text
+        page = get(link).text
         assert "bids 9" not in page
         assert "player 1 has chosen" in page or "player 1 chooses" in page or "player 1: chooses" in page
-    assert "player 1 bids 9" in httpx.get(links[0]).text
+    assert "player 1 bids 9" in get(links[0]).text
 
 
 @pytest.mark.parametrize("ruleset", ["goofspiel", "outpost", "germany-2018"])
@@ -131,13 +131,13 @@ def test_prompts_and_log_call_a_seat_by_its_name(served: Served, ruleset: str) -
         asked = now(live).decision
         assert asked is not None
         name = ("Ann", "Ben", "Cid")[asked.actor]
-        page = httpx.get(links[asked.actor]).text
+        page = get(links[asked.actor]).text
         assert f"{name}: " in page
         assert not re.search(r"player [123]", page)
         choose(served, live, asked.actor)
-    assert re.search(r"(Ann|Ben|Cid) (bids|offers|chooses|has chosen)", httpx.get(links[0]).text)
+    assert re.search(r"(Ann|Ben|Cid) (bids|offers|chooses|has chosen)", get(links[0]).text)
     served.done(live.take(0, "person", name="Dora"))
-    assert "Ann" not in httpx.get(links[0]).text
+    assert "Ann" not in get(links[0]).text
     assert "Dora" not in live.text()
 
 
@@ -150,7 +150,7 @@ def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Pa
     running = Served(tmp_path / "tables.sqlite", programs=[program])
     try:
         live, _, watch = running.table("goofspiel", [f"bot:{program}", "bot:random"])
-        httpx.get(watch)
+        get(watch)
         until(lambda: live.game.is_over, 60)
     finally:
         running.close()
@@ -164,7 +164,7 @@ def test_a_program_that_fails_holds_its_table_until_somebody_else_sits_down(tmp_
     running = Served(tmp_path / "tables.sqlite", programs=["cmd:true"])
     try:
         live, _, watch = running.table("goofspiel", ["bot:cmd:true", "bot:random"])
-        httpx.get(watch)  # bots do not play for nobody
+        get(watch)  # bots do not play for nobody
         until(lambda: "ended before it answered" in live.note, 60)
         running.done(live.take(0, "bot", "random"))
         until(lambda: live.game.is_over)
@@ -232,22 +232,22 @@ def test_the_last_bid_that_turns_up_the_next_prize_needs_consent(served: Served)
 
 
 def test_other_names_and_other_sites_are_refused(served: Served) -> None:
-    unknown = httpx.get(served.base, headers={"Host": "evil.example"})
+    unknown = get(served.base, headers={"Host": "evil.example"})
     assert unknown.status_code == 421
     assert "--name" in unknown.text
-    assert httpx.get(f"{served.base}/static/table.css", headers={"Host": "evil.example"}).status_code == 200
+    assert get(f"{served.base}/static/table.css", headers={"Host": "evil.example"}).status_code == 200
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
-        answer = httpx.post(f"{served.base}/new/goofspiel", data={"players": "2"}, headers=headers)
+        answer = post(f"{served.base}/new/goofspiel", data={"players": "2"}, headers=headers)
         assert answer.status_code == 403
         assert '<a href="/">To the lobby</a>' in answer.text
         assert "/static/table.css" in answer.text
     assert httpx.put(served.base).status_code == 405
-    assert httpx.post(f"{served.base}/new/goofspiel", content=b"x" * 70_000).status_code == 413
+    assert post(f"{served.base}/new/goofspiel", content=b"x" * 70_000).status_code == 413
 
 
 def test_pages_let_no_script_of_others_in_and_no_token_out(served: Served) -> None:
     _, links, _ = served.table("goofspiel", ["person", "bot"])
-    answer = httpx.get(links[0])
+    answer = get(links[0])
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
@@ -256,8 +256,8 @@ def test_pages_let_no_script_of_others_in_and_no_token_out(served: Served) -> No
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=", answer.text)
     token = links[0].rsplit("/", 1)[1]
     assert len(token) >= 32
-    assert httpx.get(links[0][:-1] + ("A" if links[0][-1] != "A" else "B")).status_code == 404
-    rules = httpx.get(f"{links[0]}/rules", timeout=30)
+    assert get(links[0][:-1] + ("A" if links[0][-1] != "A" else "B")).status_code == 404
+    rules = get(f"{links[0]}/rules", timeout=30)
     assert rules.status_code == 200
     assert "'unsafe-inline'" not in rules.headers["content-security-policy"]
 
@@ -269,7 +269,7 @@ def test_a_seat_acts_for_itself_alone_and_nothing_broken_breaks_the_page(served:
     other = links[1 - asked.actor]
     for link in (other, watch):
         for do in ("take", "confirm", "option", "undo", "bot", "point", "hint", "slot", "more", "agree", "nothing"):
-            answer = httpx.post(
+            answer = post(
                 f"{link}/act", json={"view": "v" * 20, "do": do, "n": 0, "thing": "card::0", "value": 0, "yes": True}
             )
             assert answer.status_code == 200
@@ -277,7 +277,7 @@ def test_a_seat_acts_for_itself_alone_and_nothing_broken_breaks_the_page(served:
     assert live.kept.seats[1 - asked.actor].kind == "bot"  # it asked for a bot itself; nobody else did
     assert live.kept.seats[asked.actor].kind == "person"
     for body in (b"", b"[]", b'{"view": 3}', b"\xff", b'{"view": "short", "do": "list"}'):
-        assert httpx.post(f"{links[0]}/act", content=body).status_code == 400
+        assert post(f"{links[0]}/act", content=body).status_code == 400
 
 
 def test_a_page_that_asks_too_fast_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,8 +291,8 @@ def test_a_page_that_asks_too_fast_is_told_so(served: Served, monkeypatch: pytes
 
 def test_a_running_game_with_others_gives_no_log(served: Served) -> None:
     _, links, watch = served.table("goofspiel", ["person", "person"])
-    assert httpx.get(f"{links[0]}/log").status_code == 403
-    assert httpx.get(f"{watch}/log").status_code == 403
+    assert get(f"{links[0]}/log").status_code == 403
+    assert get(f"{watch}/log").status_code == 403
 
 
 # --- kept games
@@ -302,13 +302,13 @@ def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
     live, links, _ = served.table("goofspiel", ["person", "bot:random"])
     choose(served, live, 0)
     until(lambda: len(live.kept.choices) >= 2)
-    text = httpx.get(f"{links[0]}/log").text
+    text = get(f"{links[0]}/log").text
     log = read_saved_game(text)
     assert replay_game(ruleset_of(log), log).digest() == live.game.digest()
-    answer = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", text)}, follow_redirects=True)
+    answer = post(f"{served.base}/load", files={"file": ("game.jsonl", text)}, follow_redirects=True)
     assert answer.status_code == 200
     assert "Spectators" in answer.text
-    wrong = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", "nonsense")})
+    wrong = post(f"{served.base}/load", files={"file": ("game.jsonl", "nonsense")})
     assert wrong.status_code == 409
 
 
@@ -321,7 +321,7 @@ def test_rows_that_are_no_seats_are_a_table_with_a_heading(tmp_path: Path) -> No
     running = Served(tmp_path / "tables.sqlite", rulesets=[str(ruleset)])
     try:
         _, links, _ = running.table("germany-2018", ["person", "bot", "bot"], overlay="power-grid/links")
-        text = re.sub(r"\s+", " ", httpx.get(links[0]).text)
+        text = re.sub(r"\s+", " ", get(links[0]).text)
     finally:
         running.close()
     assert '<th scope="col">city</th><th scope="col">links</th>' in text
@@ -329,7 +329,7 @@ def test_rows_that_are_no_seats_are_a_table_with_a_heading(tmp_path: Path) -> No
 
 
 def test_the_lobby_lists_by_family_edition_and_title(served: Served) -> None:
-    page = httpx.get(served.base).text
+    page = get(served.base).text
     listed = re.findall(r"<h2>([^<]+)</h2>|<h3>([^<]+)</h3>|<strong><bdi>([^<]+)", page)
     words = [next(filter(None, each)) for each in listed]
     assert words[:4] == ["Goofspiel", "Goofspiel", "Outpost", "Outpost (2024)"]
@@ -340,7 +340,7 @@ def test_the_lobby_lists_by_family_edition_and_title(served: Served) -> None:
 
 
 def test_the_form_says_what_can_be_typed(served: Served) -> None:
-    page = httpx.get(f"{served.base}/new/bsw-germany").text
+    page = get(f"{served.base}/new/bsw-germany").text
     assert "some of turquoise, brown, yellow, red, blue, purple; separated by commas" in page
     assert "numbers of seats, from 0, separated by commas" in page
     seats = ["bot"] * 3
@@ -360,7 +360,7 @@ def test_what_cannot_be_set_up_is_told_with_its_reason(served: Served) -> None:
 
 
 def test_an_overlay_of_the_form_can_be_had(served: Served) -> None:
-    offered = re.findall(r'name="overlay" value="([^"]+)"', httpx.get(f"{served.base}/new/germany-2018").text)
+    offered = re.findall(r'name="overlay" value="([^"]+)"', get(f"{served.base}/new/germany-2018").text)
     assert "power-grid/hidden-money" in offered
     live, *_ = served.table("germany-2018", ["bot", "bot", "open"], overlay="power-grid/hidden-money")
     assert live.game.ruleset.overlays == ("power-grid/hidden-money",)
@@ -371,7 +371,7 @@ def test_an_overlay_of_the_form_can_be_had(served: Served) -> None:
 )
 def test_an_overlay_by_its_path_is_refused(served: Served, overlay: str) -> None:
     data = {"players": "3", "seat0": "bot", "seat1": "bot", "seat2": "bot", "overlay": overlay}
-    answer = httpx.post(f"{served.base}/new/germany-2018", data=data, headers={"Origin": served.base})
+    answer = post(f"{served.base}/new/germany-2018", data=data, headers={"Origin": served.base})
     assert answer.status_code == 409
     assert "Unknown overlay" in answer.text
 
@@ -394,7 +394,7 @@ def free_port() -> int:
 
 def answers(base: str) -> bool:
     try:
-        return httpx.get(base, timeout=2).status_code == 200
+        return get(base, timeout=2).status_code == 200
     except httpx.HTTPError:
         return False
 
@@ -407,13 +407,13 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
     process = serving(data, port)
     until(lambda: answers(base), 30)
     form = {"players": "2", "seat0": "person", "seat1": "bot", "bot1": "random"}
-    page = httpx.post(f"{base}/new/goofspiel", data=form, follow_redirects=True).text
+    page = post(f"{base}/new/goofspiel", data=form, follow_redirects=True).text
     seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
     acknowledged = 0
     for _ in range(3):
         end = time.monotonic() + dice.uniform(0.05, 0.5)
         while time.monotonic() < end:
-            answer = httpx.post(f"{base}{seat}/act", json={"view": "k" * 20, "do": "take", "n": 0})
+            answer = post(f"{base}{seat}/act", json={"view": "k" * 20, "do": "take", "n": 0})
             if answer.status_code == 429:
                 time.sleep(0.1)
             acknowledged = max(acknowledged, _count(data))
@@ -422,7 +422,7 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
         assert _count(data) >= acknowledged
         process = serving(data, port)
         until(lambda: answers(base), 30)
-        assert httpx.get(f"{base}{seat}").status_code == 200
+        assert get(f"{base}{seat}").status_code == 200
     process.kill()
     process.wait()
     with sqlite3.connect(data) as connection:
@@ -438,9 +438,9 @@ def test_a_server_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> 
     for number in (signal.SIGTERM, signal.SIGINT):
         process = serving(tmp_path / "tables.sqlite", port, "goofspiel")
         until(lambda: answers(base), 30)
-        page = httpx.post(f"{base}/new/goofspiel", data={"players": "2"}, follow_redirects=True).text
+        page = post(f"{base}/new/goofspiel", data={"players": "2"}, follow_redirects=True).text
         seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
-        assert httpx.get(f"{base}{seat}/rules", timeout=60).status_code == 200  # in a process of its own
+        assert get(f"{base}{seat}/rules", timeout=60).status_code == 200  # in a process of its own
         with httpx.stream("GET", f"{base}{seat}/events?view={'e' * 20}") as events:
             lines = events.iter_lines()
             next(lines)
@@ -479,11 +479,11 @@ def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: py
 
     with monkeypatch.context() as patched:
         patched.setattr(type(live.store), "_transaction", full)
-        httpx.post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+        post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
         view = next(view for (_, id), view in served.hall.views.items() if id == "d" * 20)
         assert "disk is full" in view.said
         assert live.game.digest() == before
-    httpx.post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+    post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
     assert len(live.kept.choices) == 1
 
 
@@ -505,8 +505,8 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         time.sleep(1.0)  # the watch has looked at its files
         text = board.read_text()
         id = "w" * 20
-        httpx.get(links[0])
-        httpx.post(f"{links[0]}/act", json={"view": id, "do": "list"})
+        get(links[0])
+        post(f"{links[0]}/act", json={"view": id, "do": "list"})
         view = next(each for (_, known), each in running.hall.views.items() if known == id)
         board.write_text(text.replace("Flensburg", "Nordstadt"))
         begun = time.process_time()
@@ -522,13 +522,13 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         board.write_text(text.replace("nodes:", "nodess:"))
         until(lambda: live.mistakes, 40)
         assert "nodess" in view.pieces()["notice"]
-        for page in (httpx.get(links[0]), httpx.get(f"{running.base}/new/germany-2018")):  # a page of its own each
+        for page in (get(links[0]), get(f"{running.base}/new/germany-2018")):  # a page of its own each
             assert re.search(r"germany-2018.yaml:\d+:\d+: .*nodess", page.text)
             assert "^^^^^^" in page.text
-        assert httpx.get(f"{running.base}/new/germany-2018").status_code == 409
+        assert get(f"{running.base}/new/germany-2018").status_code == 409
         board.write_text(text)
         until(lambda: not live.mistakes, 40)
-        assert "nodess" not in httpx.get(links[0]).text
+        assert "nodess" not in get(links[0]).text
         rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
         # nobody can pay for a plant any more, but for the one under the discount marker
         bid = "(plant: plant) -> int: plant.number\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 
@@ -79,8 +78,7 @@ def noticed(folder: Path, ruleset: str, scenario: str, cites: str) -> list[str]:
     for citation in citations_of(checked.ruleset):
         if cites in citation.cites:
             for mutant in mutants_of(checked.ruleset.model, citation):
-                changed = replace(checked.ruleset, model=mutant.of(checked.ruleset.model), _tables={})
-                if not run_scenario(checked, changed).passed:
+                if not run_scenario(checked, mutant.applied(checked.ruleset)).passed:
                     told.append(mutant.about)
     is_proved = prove(checked.ruleset, found, {cites}) == {cites}
     assert is_proved == bool(told)

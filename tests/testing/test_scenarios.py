@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from shutil import copytree
@@ -273,10 +272,7 @@ def test_who_sees_what_is_mutated(folder: Path) -> None:
     assert checked is not None
     ruleset = checked.ruleset
     citation = Citation("has", "dice", "", scenario.span, ("X-1",))
-    wrong = {
-        each.about: replace(ruleset, model=each.of(ruleset.model), _tables={})
-        for each in mutants_of(ruleset.model, citation)
-    }
+    wrong = {each.about: each.applied(ruleset) for each in mutants_of(ruleset.model, citation)}
     assert [about for about, each in wrong.items() if not run_scenario(checked, each).passed] == ["seen by everyone"]
 
 

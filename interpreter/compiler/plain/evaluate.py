@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import add, eq, ge, getitem, gt, itemgetter, le, lt, ne, neg, not_, sub
 from typing import assert_never
@@ -63,12 +63,12 @@ class Evaluator:
         program: Program,
         constants: Constants,
         meter: Meter,
-        called: Callable[[str], Callable[[State, tuple[Value, ...]], Value]],
+        called: Mapping[str, Callable[[State, tuple[Value, ...]], Value]],
     ) -> None:
         self.program, self.constants, self.meter = program, constants, meter
         self.base = constants.layout.base
         self._called = called
-        """Return the function of a rule, by the id of its layer."""
+        """The functions of the rules, by the ids of their layers."""
         self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
         """Trees and their closures, by the identity of the tree."""
 
@@ -247,12 +247,12 @@ class Evaluator:
         target = self.program.target(node)
         compile_ = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
         arguments = tuple(compile_(argument) for argument in node.arguments)
-        called, span, layer_at = self._called(target), node.span, self.program.layer_at
+        called, span, layer_at = self._called, node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
             values = tuple([argument(state, env) for argument in arguments])
             try:
-                return called(state, values)
+                return called[target](state, values)
             except RuleFailure as failure:
                 caller = layer_at(span)
                 if caller is not None:

@@ -1,9 +1,10 @@
-"""Functions of the plain form: each rule that cannot suspend becomes one call, compiled at its first use."""
+"""Functions of the plain form: each rule that cannot suspend becomes one call, compiled when it is first called."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from interpreter.base.lazy import Lazy
 from interpreter.compiler.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
@@ -22,19 +23,15 @@ class Functions:
 
     def __init__(self, program: Program, constants: Constants) -> None:
         self.program, self.meter = program, Meter()
+        self.called: Lazy[str, Called] = Lazy(self._called)
+        """The rules by the ids of their layers: functions and verdicts, whose results are memoised until the next
+        change, and procedures that cannot suspend."""
         self.expressions = Evaluator(program, constants, self.meter, self.called)
         self.steps = Performer(self.expressions)
-        self._made: dict[str, Called] = {}
 
-    def called(self, name: str) -> Called:
-        """Return a rule by the id of its layer: a function or verdict, whose results are memoised until the next
-        change, or a procedure that cannot suspend."""
-        made = self._made.get(name)
-        if made is None:
-            self._made[name] = lambda state, values: self._made[name](state, values)  # it may call itself
-            make = self._procedure if self.program.reach.procedures[name].form == "does" else self._function
-            made = self._made[name] = make(name)
-        return made
+    def _called(self, name: str) -> Called:
+        make = self._procedure if self.program.reach.procedures[name].form == "does" else self._function
+        return make(name)
 
     def _procedure(self, name: str) -> Called:
         lowered = self.program.procedures[name]
@@ -54,7 +51,7 @@ class Functions:
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
         when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
-        below = self.called(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
+        called, below = self.called, f"{layer.rule}@{layer.layer - 1}"
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)
@@ -69,10 +66,8 @@ class Functions:
                 return memo[key]
             meter.charge(cost, span)
             env: Env = [*values, *([None] * (size - len(values)))]
-            if when is not None and below is not None and not when(state, env):
-                result = below(state, values)
-            else:
-                result = body(state, env)
+            is_below = when is not None and not when(state, env)
+            result = called[below](state, values) if is_below else body(state, env)
             memo[key] = result
             return result
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
 from interpreter.compiler import lower
 from interpreter.compiler.constants import (
@@ -28,7 +28,7 @@ from interpreter.compiler.constants import (
     effort,
 )
 from interpreter.compiler.plain.functions import Functions
-from interpreter.compiler.watches import Watch, with_matches
+from interpreter.compiler.watches import with_matches
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import Frame, State, Value
@@ -110,20 +110,14 @@ class Machine:
         counts = self.constants.statics["seat.counts"]
         self._asked = frozenset(seat for seat in self.constants.seats if counts[seat])
         self.first_special = len(self.program.stretches)
-        self._watches = [self._watch(watch) for watch in self.constants.watches]
         self._special = {name: number for number, name in enumerate(SPECIALS, self.first_special)}
-
-    @cached_property
-    def _stretches(self) -> list[tuple[tuple[Run, ...], End]]:
-        """Steps and ends of all stretches, compiled at first use: a table that is only inspected needs none."""
-        stretches = [self._stretch(index, stretch) for index, stretch in enumerate(self.program.stretches)]
+        self._watches = Lazy(self._watch)
+        self._stretches = Lazy(self._stretch)
+        """Steps and ends of the stretches, by number: few games reach all of them."""
         specials = self._specials()
-        return [*stretches, *(((), specials[name]) for name in SPECIALS)]
-
-    @cached_property
-    def asks(self) -> dict[int, AskSite]:
+        self._stretches.update((number, ((), specials[name])) for name, number in self._special.items())
+        self.asks = Lazy(self._site)
         """The decisions, by the number of their stretch."""
-        return {index: self._site(stretch.procedure, end) for index, (stretch, end) in self.program.asks.items()}
 
     # --- running
 
@@ -314,7 +308,7 @@ class Machine:
         model = self.constants.model
         for number in range(state.cells[self._phase] + 1, len(model.phases)):
             guard = model.phase_guards[number]
-            if guard is None or self.expressions.compile(guard.value)(state, [None] * guard.local_count):
+            if guard is None or self.expressions.closure(guard.value)(state, [None] * guard.local_count):
                 return number
         return None
 
@@ -397,7 +391,8 @@ class Machine:
                     raise
             cells[self.pending] = pending & ~(1 << number)
 
-    def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
+    def _watch(self, number: int) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
+        watch = self.constants.watches[number]
         rule = watch.rule
         cost = effort(rule.test)
         binders = [(index, self.expressions.looked_through(items, cost)) for index, items in watch.binders]
@@ -429,7 +424,7 @@ class Machine:
         """Enter a procedure. One that cannot suspend runs at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
-            value = self.functions.called(procedure)(state, tuple(values))
+            value = self.functions.called[procedure](state, tuple(values))
             return self._leave(up, value)
         if _depth(up) > MAXIMUM_DEPTH:
             raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")
@@ -451,7 +446,8 @@ class Machine:
 
     # --- stretches
 
-    def _stretch(self, index: int, stretch: lower.Stretch) -> tuple[tuple[Run, ...], End]:
+    def _stretch(self, index: int) -> tuple[tuple[Run, ...], End]:
+        stretch = self.program.stretches[index]
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
         cost = effort(stretch.steps)
         if cost > 1:
@@ -493,12 +489,13 @@ class Machine:
             return tuple
         return lambda env: tuple([value if index in stored else None for index, value in enumerate(env)])
 
-    def _site(self, procedure: str, end: lower.Asks) -> AskSite:
+    def _site(self, index: int) -> AskSite:
+        stretch, end = self.program.asks[index]
         ask, compile_ = end.ask, self.expressions.compile
         options = tuple(
             OptionSite(
                 ask,
-                procedure,
+                stretch.procedure,
                 compile_(option.guard) if option.guard is not None else None,
                 tuple(choice.variable for choice in option.choices),
                 tuple(self.expressions.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
@@ -508,7 +505,7 @@ class Machine:
             for option in ask.options
         )
         context = tuple((name, compile_(value)) for name, value in ask.context)
-        return AskSite(ask, procedure, compile_(ask.seat), context, options, end.bodies)
+        return AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, end.bodies)
 
     def _ask(self, index: int, ask: core.Ask, kept: Callable[[Env], tuple[Value, ...]]) -> End:
         site, chosen = self.asks[index], tuple(ask.chosen)
