@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interpreter.simulate.baseline import FIGURES, read_report
-from interpreter.simulate.throughput import Subject, bench, moments
+from interpreter.simulate.throughput import Sample, Subject, bench, moments
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
 TOP = Path(__file__).parents[2]
 SHORT = ("--seconds", "0.001", "--rounds", "1")
+SAMPLES: dict[tuple[str, int, str], Sample] = {}
 SPEEDS, TIMES = ("games", "decisions", "applied"), ("clone", "undo", "digest", "load", "setup")
 
 
 @pytest.fixture(autouse=True)
 def no_other_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fresh process and the loop that is the measure of the machine take a second each: one test has them."""
+    """A fresh process and the loop that is the measure of the machine take a second each, as does the cycle collector
+    among all that tests share: one test has them."""
     if request.node.get_closest_marker("fresh") is None:
         monkeypatch.setattr(Subject, "fresh", lambda self: (0.5, 40_000))
         monkeypatch.setattr("interpreter.simulate.throughput.calibration", lambda: 0.01)
+        monkeypatch.setattr("interpreter.simulate.throughput._without_gc", nullcontext)
+
+
+@pytest.fixture
+def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure each table once: these tests are about what is compared."""
+    sample, known = Subject.sample, SAMPLES
+
+    def once(self: Subject, seconds: float) -> Sample:
+        key = self.title, self.players, self.policy
+        return known.get(key) or known.setdefault(key, sample(self, seconds))
+
+    monkeypatch.setattr(Subject, "sample", once)
 
 
 def kept(run: Run, folder: Path, change: Callable[[dict[str, Any]], None]) -> str:
@@ -115,12 +131,14 @@ def test_any_policy(run: Run, policy: str) -> None:
     assert (json.loads(result.stdout)["rows"][0]["policy"], result.stderr) == (policy, "")
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_nothing_is_worse(run: Run, tmp_path: Path) -> None:
     result = run("bench", "pebbles", *SHORT, "--baseline", kept(run, tmp_path, slower(1000)))
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.endswith("0 of 11 figures worse by more than 15 %\n")
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_something_is_worse(run: Run, tmp_path: Path) -> None:
     path = kept(run, tmp_path, slower(1 / 1000))
     result = run("bench", "pebbles", *SHORT, "--baseline", path)
@@ -137,6 +155,7 @@ def test_something_is_worse(run: Run, tmp_path: Path) -> None:
     assert changes["memory"]["percent"] == 0
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_a_slower_machine_is_no_change_for_the_worse(run: Run, tmp_path: Path) -> None:
     """Only what is relative to the calibration is compared."""
 
@@ -148,6 +167,7 @@ def test_a_slower_machine_is_no_change_for_the_worse(run: Run, tmp_path: Path) -
     assert run("bench", "pebbles", *SHORT, "--baseline", kept(run, tmp_path, change)).exit_code == 0
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_what_is_not_the_same(run: Run, tmp_path: Path) -> None:
     def change(data: dict[str, Any]) -> None:
         slower(1000)(data)

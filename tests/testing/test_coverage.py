@@ -29,23 +29,18 @@ STATEMENTS = statements_of(SHELF)
 
 
 @shared
-def books() -> dict[str, list[Ruleset]]:
-    return rulebooks_of(SHELF)
-
-
-@shared
 def germany() -> Ruleset:
     return load("germany-2018")
 
 
-@pytest.fixture(scope="module", params=["germany-usa-2018", "konzern-2018", "second-edition-2006", "brettspielwelt"])
-def coverage(request: pytest.FixtureRequest) -> Coverage:
-    """What is proved of each of these books in turn."""
-    return cover(request.param, rulebooks_of(SHELF, only=request.param)[request.param], SHELF, mutate=True)
+@pytest.fixture(scope="module")
+def coverage() -> Coverage:
+    """What is proved of a short book; `.ci/run` looks at the long ones."""
+    return cover("brettspielwelt", rulebooks_of(SHELF, only="brettspielwelt")["brettspielwelt"], SHELF, mutate=True)
 
 
 def test_counts_are_consistent() -> None:
-    for book in ("germany-usa-2018", "bremen", "outpost-2024"):
+    for book in ("brettspielwelt", "bremen", "outpost-2024"):
         found = cover(book, rulebooks_of(SHELF, only=book)[book], SHELF)
         counted = {statement.id for statement in found.counted}
         assert counted == {s.id for s in STATEMENTS.values() if s.book == book and is_counted(s)}
@@ -56,18 +51,13 @@ def test_counts_are_consistent() -> None:
 
 def test_a_rulebook_that_is_wanted_is_followed_by_the_same_rulesets() -> None:
     """Most books are those of a map: few rulesets are loaded to see who follows them."""
+    some = ["bremen-2004", "bremen-2018", "bsw-france", "germany-2004", "germany-2018", "goofspiel", "outpost"]
+    books = rulebooks_of(SHELF, map(load, some))
     for book in ("bremen", "brettspielwelt", "outpost-2024"):
         found = rulebooks_of(SHELF, only=book)
-        assert [each.id for each in found[book]] == [each.id for each in books()[book]]
+        assert [each.id for each in found[book] if each.id in some] == [each.id for each in books[book]]
         assert sum(map(len, found.values())) < 20
     assert rulebooks_of(SHELF, only="of nobody") == {}
-
-
-def test_no_cited_statement_is_unknown() -> None:
-    for rulesets in books().values():
-        for ruleset in rulesets:
-            for citation in citations_of(ruleset):
-                assert set(citation.cites) <= STATEMENTS.keys(), citation
 
 
 def test_screens_and_advice_are_not_counted() -> None:
