@@ -76,7 +76,7 @@ def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) ->
     """The first rounds."""
     live, links, _ = served.table("bsw-germany", ["person"] * 3)
     players = seated(chromium, live, links)
-    play(live, players, "greedy", 50)
+    play(live, players, "greedy", 36)
     for player in players:
         player.page.context.close()
 
@@ -103,7 +103,7 @@ def test_other_families_are_played_by_pointing(
     """To the end, or for some rounds."""
     live, links, _ = served.table(ruleset, ["person"] * seats)
     players = seated(chromium, live, links)
-    play(live, players, bots, 50)
+    play(live, players, bots, 39)
     for player in players:
         player.page.context.close()
 
