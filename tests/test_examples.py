@@ -1,4 +1,4 @@
-"""Each folder of ``docs/examples`` is whole: it validates, its scenarios hold, and bots play it. `.ci/run` also lints it."""
+"""Each folder of ``docs/examples`` is whole: it validates, its scenarios hold, and bots play it. `.ci/run` lints it."""
 
 from __future__ import annotations
 
