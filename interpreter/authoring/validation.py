@@ -28,6 +28,7 @@ from interpreter.reading.files import (
     files_below,
     names_a_file,
     nearby,
+    no_file_in,
     place_of,
     resolved,
     shelf_for,
@@ -76,8 +77,7 @@ def _validated(targets: Sequence[str], overlays: Iterable[str]) -> Validation:
         if path.is_dir():
             files = files_below(path, "*.yaml")
             if not files:
-                message = f"no `.yaml` file in the folder `{path.as_posix()}`"
-                validation.diagnostics.append(Diagnostic("E030", message, None))
+                validation.diagnostics.append(no_file_in(path))
             for file in files:
                 validator(shelf_for(file)).path(file, overlays)
         elif path.exists() or names_a_file(target):

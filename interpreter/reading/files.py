@@ -32,6 +32,7 @@ __all__ = [
     "names_a_file",
     "nearby",
     "nearby_ids",
+    "no_file_in",
     "place_of",
     "read_document",
     "resolved",
@@ -377,6 +378,11 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
 
 def _unreadable(message: str, at: Span | None) -> Diagnostic:
     return Diagnostic("E030", message, at)
+
+
+def no_file_in(folder: Path) -> Diagnostic:
+    """Return the error of a folder without files to read."""
+    return _unreadable(f"no `.yaml` file in the folder `{folder.as_posix()}`", None)
 
 
 def _near(path: Path) -> str:

@@ -223,6 +223,13 @@ def test_what_is_not_there(run: Run, command: str, target: str, said: str) -> No
     assert said in result.output
 
 
+@pytest.mark.parametrize("command", ["validate", "lint"])
+def test_a_folder_without_files(run: Run, command: str, tmp_path: Path) -> None:
+    result = run(command, str(tmp_path))
+    assert result.exit_code == 1
+    assert f"E030 no `.yaml` file in the folder `{tmp_path.as_posix()}`" in result.output
+
+
 SOME = ("goofspiel", "outpost", "germany-2018", "germany-2004", "bsw-france", "india-2018")
 """Rulesets of each family and edition. `.ci/run` validates and lints all."""
 

@@ -105,7 +105,7 @@ def _named(target: str) -> list[Document]:
     """Return the file of a path, the files of a ruleset within its root folder, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.ruleset import find
-    from interpreter.reading.files import resolved, shelf_for
+    from interpreter.reading.files import files_below, no_file_in, resolved, shelf_for
     from interpreter.reading.ruleset_files import files_of
 
     if not Path(target).is_dir():
@@ -116,7 +116,10 @@ def _named(target: str) -> list[Document]:
             return [document]
         root = resolved(shelf_for(document.path).roots[0])
         return [each for each in files_of(shelf, document) if resolved(each.path).is_relative_to(root)]
-    return _read(sorted(Path(target).rglob("*.yaml")))
+    files = files_below(Path(target), "*.yaml")
+    if not files:
+        raise RulesetError([no_file_in(Path(target))])
+    return _read(files)
 
 
 def _read(files: Iterable[str | Path]) -> list[Document]:
