@@ -103,7 +103,7 @@ def test_other_families_are_played_by_pointing(
     """To the end, or for some rounds."""
     live, links, _ = served.table(ruleset, ["person"] * seats)
     players = seated(chromium, live, links)
-    play(live, players, bots, 50)
+    play(live, players, bots, 80)
     for player in players:
         player.page.context.close()
 

@@ -29,7 +29,7 @@ class Resident:
     present one. ``data`` is the present state, or None while it is in the module's memory. ``past`` has snapshots
     before each choice up to number ``loaded``; the module keeps those of later choices while they fit. Without a
     snapshot, undo replays the choices. ``turn`` is the current decision, if known. ``heeded`` is the choice that a
-    bot was told to make there, if one was asked. ``upcoming``: the module has played on by the choices of bots, to
+    bot made there, if one was asked. ``upcoming``: the module has played on by the choices of bots, to
     these turns, the next one last; whoever looks at the state makes it go back.
     """
 
