@@ -192,9 +192,9 @@ class _Checker:
                 return self._want(value, f"the right side of `{operator}`", right, left.rep, known)
             case ops.Cell(address):
                 return self._want(value, "the address", address, "i32", known)
-            case ops.Within(body, inner):
-                after = self._block(body, known)
-                return self._value(inner, self._everything() if after is None else after)
+            case ops.Within():
+                after = self._block(value.statements, known)
+                return self._value(value.value, self._everything() if after is None else after)
             case ops.ToNumber(inner):
                 return self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
             case ops.ToIndex(inner) | ops.ToWord(inner):

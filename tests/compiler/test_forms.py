@@ -482,6 +482,23 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (),
         "",
     ),
+    "what is in a list that a rule gives": (
+        "choose act by seats[0]:\n  go number in 0 .. 6 where number in bids(number div 2):\n    amount += 1\n"
+        "    score_all += 1 if number + 3 in bids(amount) else 10\n    some = none if number == 2 else number\n"
+        "  who x in seats where x in pair(amount):\n    score_all += 100 if some in bids(amount) else 1000\n"
+        "    amount = 0\n  stop\n",
+        "bids:\n  is: |\n    (n: int) -> list of int:\n      if n == 1:\n        return [n + 1, 2 + amount]\n"
+        "      return n .. 7 - amount\n" + rule("pair", "(n: int) -> list of seat: [seats[n mod 2], seats[0]]"),
+        (),
+        "",
+    ),
+    "a range that is too long for a list": (
+        "choose act by seats[0]:\n  go number in 1 .. 3:\n    amount += number\n"
+        "    score_all += 1 if number in far(amount) else 2\n",
+        rule("far", "(n: int) -> list of int: n .. n * 5000"),
+        (),
+        "",
+    ),
     "nobody's level": (
         "choose act by seats[0]:\n  go:\n    amount += calc(none)\n",
         rule("calc", "(low: seat?) -> int: count(x in 1 .. 5 where low != none and low.level + 1 > x)"),

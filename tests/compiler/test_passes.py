@@ -329,6 +329,84 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
     """)
 
 
+def test_a_test_jumps_where_its_lines_lead(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each who in seats where may_act(who):
+          who.score = 1
+        end game
+        """,
+        """
+        may_act:
+          permits: |
+            (who: seat):
+              require who.score == 0
+              require amount > 1 or amount == who.number
+        """,
+    )
+    assert "$f.may_act_0.answer" in it.text("inline", "s.act_0_2")
+    assert it.text("jump_threading", "s.act_0_2") == shown("""
+        (func $s.act_0_2 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $at1 (i32.const 0))
+          (block $each2
+          (loop $each2.again
+            (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
+            (local.set $x3 (local.get $at1))
+            (i32.store offset=100 (local.get $frame) (local.get $x3))
+            (block $out.2
+              (block $f.may_act_0.end.1
+                (local.set $f.may_act_0.p0.1 (i32.load offset=100 (local.get $frame)))
+                (if
+                  (i64.ne
+                    (i64.load32_s offset=468 (i32.shl (local.get $f.may_act_0.p0.1) (i32.const 2)))
+                    (i64.const 0))
+                  (then
+                    (br $out.2)
+                  )
+                )
+                (block $out.1
+                  (if (i64.gt_s (i64.load32_s offset=476 (i32.const 0)) (i64.const 1))
+                    (then
+                      (br $out.1)
+                    )
+                    (else
+                      (if
+                        (i64.eq
+                          (i64.load32_s offset=476 (i32.const 0))
+                          (i64.load32_s
+                            offset=end+120
+                            (i32.shl (local.get $f.may_act_0.p0.1) (i32.const 2))))
+                        (then
+                          (br $out.1)
+                        )
+                      )
+                    )
+                  )
+                  (br $out.2)
+                )
+                (br $f.may_act_0.end.1)
+              )
+              (local.set $t4 (i32.load offset=100 (local.get $frame)))
+              (if (i64.ne (i64.const 1) (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2))))
+                (then
+                  (i32.store
+                    offset=468
+                    (i32.shl (local.get $t4) (i32.const 2))
+                    (i32.wrap_i64 (i64.const 1)))
+                )
+              )
+            )
+            (local.set $at1 (i32.add (local.get $at1) (i32.const 1)))
+            (br $each2.again)))
+          (return (i32.const 1))
+          unreachable
+        )
+    """)
+
+
 def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
     it = Functions(
         tmp_path,
@@ -354,7 +432,7 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
           unreachable
         )
     """)
-    assert it.text("jump_threading", "s.act_0_4") == shown("""
+    assert it.text("tail_calls", "s.act_0_4") == shown("""
         (func $s.act_0_4 (param $frame i32) (result i32)
           (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))

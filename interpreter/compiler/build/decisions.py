@@ -65,6 +65,14 @@ class Decisions(FunctionGroup):
         in_frame(b, stretch.procedure)
         return end.ask
 
+    def begin_choice(self, b: Steps, index: int) -> tuple[core.Ask, ops.Var]:
+        """Begin a function that looks for options of a decision; return also the seat that decides."""
+        ask = self.begin(b, index)
+        actor = b.var("i32", "actor", b.value(ask.seat))
+        if isinstance(ask.seat, core.Local):
+            b.locals[ask.seat.index] = actor
+        return ask, actor
+
     def _head(self, kind: str, index: int, *further: ops.Var, result: ops.Rep | None = "i32") -> ops.Function:
         return ops.Function(self.module.name(kind, self.asks[index][0].id), (FRAME, *further), result)
 
@@ -80,7 +88,7 @@ class Decisions(FunctionGroup):
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
 
         def build(b: Steps) -> None:
-            ask = self.begin(b, index)
+            ask, _ = self.begin_choice(b, index)
             end = b.var("i32", "end", ops.Global("options"))
             size = self.stride(index) * WORD
 
@@ -124,7 +132,7 @@ class Decisions(FunctionGroup):
         choices first."""
 
         def build(b: Steps) -> None:
-            ask = self.begin(b, index)
+            ask, _ = self.begin_choice(b, index)
             count = b.var("i32", "count", ZERO)
 
             def count_one(values: Sequence[ops.Value]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import reduce
 from math import prod
 from typing import assert_never
 
@@ -13,6 +14,7 @@ from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, para
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
 from interpreter.language import core
+from interpreter.language.model import RuleLayer
 from interpreter.language.types import (
     INT,
     SEAT,
@@ -43,6 +45,11 @@ class Expressions(Builtins):
     @abstractmethod
     def function(self, target: str) -> str:
         """Return the name of a function or verdict of the ruleset."""
+
+    @abstractmethod
+    def membership(self, target: str) -> str | None:
+        """Return the name of the function that returns whether its last argument is an item of the list that a function
+        of the ruleset returns; None if it takes a loop to list the items."""
 
     def value(self, node: core.Expression, expected: Type | None = None) -> ops.Value:
         before, self.span = self.span, node.span
@@ -200,9 +207,11 @@ class Expressions(Builtins):
         layer = self.program.reach.procedures[target]
         if layer.form == "does":
             raise Unsupported("a procedure inside an expression")
+        return ops.Call(self.function(target), self._arguments(node, layer), self.shapes.rep(layer.result))
+
+    def _arguments(self, node: core.CallRule | core.CallBase, layer: RuleLayer) -> tuple[ops.Value, ...]:
         pairs = zip(node.arguments, parameter_types(layer), strict=True)
-        arguments = tuple(self.capped(self.value(argument, type_)) for argument, type_ in pairs)
-        return ops.Call(self.function(target), arguments, self.shapes.rep(layer.result))
+        return tuple(self.capped(self.value(argument, type_)) for argument, type_ in pairs)
 
     def memo(self, target: str) -> ops.Memo | None:
         """Return the layout of a memo table for a function, or None if it cannot have one."""
@@ -276,9 +285,18 @@ class Expressions(Builtins):
     def is_item(self, item: ops.Value, item_type: Type, items: core.Expression) -> ops.Value:
         """Return whether a value is in a list."""
         type_ = self.shapes.item(items.type)
-        if isinstance(items, core.RangeFrom):
-            low, high = self.kept(self.value(items.first)), self.kept(self.value(items.last))
-            return ops.both(item >= low, item <= high)
+        match items:
+            case core.RangeFrom(first, last):
+                low, high = self.kept(self.value(first)), self.kept(self.value(last))
+                return ops.both(item >= low, item <= high)
+            case core.MakeList(members) if self.shapes.is_scalar(type_):
+                values = [self.kept(self.value(member, type_)) for member in members]
+                return reduce(ops.either, [self.same(item, value, item_type, type_) for value in values] or [ZERO])
+            case core.CallRule() | core.CallBase() if item_type == type_:
+                target = self.program.target(items)
+                if (name := self.membership(target)) is not None:
+                    layer = self.program.reach.procedures[target]
+                    return ops.Call(name, (*self._arguments(items, layer), item))
         if self.shapes.is_scalar(type_):
             row = self._flags(items, type_, item_type)
             if row is not None:

@@ -52,8 +52,10 @@ class Loops(KeptForms, ABC):
         does.
         """
         match node:
-            case core.RangeFrom(first, last):
-                return self._range(self.kept(self.value(first, INT)), self.kept(self.value(last, INT)))
+            case core.RangeFrom():
+                low, high, count = self.bounds(node)
+                bound = self.kept(ops.ToIndex(count))
+                return self._stepped(INT, bound, bound + 1, low, lambda at: at <= high)
             case core.AllSeats():
                 seats = ops.Constant(self.shapes.domains["seat"])
                 return self._stepped(SEAT, seats, seats + 1, ZERO, lambda at: at < seats)
@@ -106,12 +108,12 @@ class Loops(KeptForms, ABC):
 
         return Source(item, bound, each)
 
-    def _range(self, low: ops.Value, high: ops.Value) -> Source:
-        size = high - low + 1
-        count = self.kept(ops.Select(high < low, NUMBER, size), "n")
+    def bounds(self, node: core.RangeFrom) -> tuple[ops.Value, ops.Value, ops.Value]:
+        """Return the first, the last and the number of the items of a range; trap if there are too many for a list."""
+        low, high = self.kept(self.value(node.first, INT)), self.kept(self.value(node.last, INT))
+        count = self.kept(ops.Select(high < low, NUMBER, high - low + 1), "n")
         self.fail_if(count > MAXIMUM_ITEMS, "a range of too many numbers")
-        bound = self.kept(ops.ToIndex(count))
-        return self._stepped(INT, bound, bound + 1, low, lambda at: at <= high)
+        return low, high, count
 
     def _clockwise(self, seat: core.Expression) -> Source:
         seats = self.shapes.domains["seat"]

@@ -82,13 +82,12 @@ class Policies(Sights):
             if peeks is None:
                 raise Unsupported("a policy that reads what its seat may not see")
             chooser = _Chooser(b, self.decisions, index)
-            actor = b.var("i32", "actor", b.kept(b.value(end.ask.seat), "actor"))
             for group in peeks:
-                self._check_seen(b, group, actor)
+                self._check_seen(b, group, chooser.actor)
             shown = (b.var(self.shapes.rep(node.type), "shown", b.value(node)) for _, node in end.ask.context)
-            chooser.around = [actor, *shown]
+            chooser.around = [chooser.actor, *shown]
             for preferences in policy.decisions.get(end.ask.name, ()):
-                with b.scoped({0: actor}), b.passing(preferences.when), b.scoped(chooser.locals):
+                with b.scoped({0: chooser.actor}), b.passing(preferences.when), b.scoped(chooser.locals):
                     chooser.choose_by(preferences)
                 if preferences.when is None:
                     return
@@ -126,7 +125,7 @@ class _Chooser:
 
     def __init__(self, b: Steps, decisions: Decisions, index: int) -> None:
         self.b, self.decisions, self.index = b, decisions, index
-        self.ask = decisions.begin(b, index)
+        self.ask, self.actor = decisions.begin_choice(b, index)
         self.locals = b.locals
         self.size = decisions.stride(index) * WORD
         self.around: Sequence[ops.Var] = ()
@@ -147,7 +146,7 @@ class _Chooser:
                 continue
             with b.block() as inner:
                 self._line(line)
-            drawn = b.call("draw", self.around[0], ops.Constant(line.chance[1]))
+            drawn = b.call("draw", self.actor, ops.Constant(line.chance[1]))
             b.add(ops.If(drawn < line.chance[0], tuple(inner), span=line.span))
         if any(pattern.alternative == "" for pattern in preferences.lines[-1].patterns):
             b.do(self.decisions.options(self.index), FRAME)
@@ -197,7 +196,7 @@ class _Chooser:
         count = b.kept((end - start) // self.size, "count")
         b.fail_if(count.equals(0), "no choice is left")
         b.add(ops.If(count.equals(1), (ops.Return(start),)))
-        b.give(start + b.call("draw", b.value(self.ask.seat), count) * self.size)
+        b.give(start + b.call("draw", self.actor, count) * self.size)
 
     def _best(self, line: Line) -> None:
         """Return the first option with the smallest keys. All patterns of a line have the same number of keys."""

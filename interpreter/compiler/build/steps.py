@@ -25,6 +25,7 @@ from interpreter.language.types import (
     TokenHolderType,
     Type,
 )
+from interpreter.language.walk import descendants
 
 __all__ = ["FunctionGroup", "Steps"]
 
@@ -41,6 +42,8 @@ class Steps(DelayedBlocks):
         """Types of the rule's locals."""
         self.pure = False
         """True in a function that changes no cell, so that it does not copy values in cells."""
+        self.item: ops.Value | None = None
+        """In a function that returns whether something is an item of a list: the thing."""
 
     # --- functions of the rules
 
@@ -66,6 +69,24 @@ class Steps(DelayedBlocks):
         name, about = self.module.name("f", target), f"{layer.id} of {layer.file}"
         return self.declare(ops.Function(name, parameters, result, about=about, memo=self.memo(target)), build)
 
+    def membership(self, target: str) -> str | None:
+        layer = self.program.reach.procedures[target]
+        body = layer.body if isinstance(layer.body, tuple) else (core.Returns(layer.body),)
+        returned = [node.value for node in descendants(body) if isinstance(node, core.Returns)]
+        is_below = layer.when is not None and layer.layer > 0
+        if is_below or not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
+            return None
+        parameters = self.shapes.parameters(parameter_types(layer))
+        item = ops.Var("item", self.shapes.rep(self.shapes.item(layer.result)))
+
+        def build(b: Steps) -> None:
+            b.begin(layer, pure=True)
+            b.item = item
+            b._body(layer)
+
+        name, about = self.module.name("in", target), f"membership in {layer.id} of {layer.file}"
+        return self.declare(ops.Function(name, (*parameters, item), "i32", about=about), build)
+
     def _body(self, layer: RuleLayer) -> None:
         if layer.form == "permits":
             for line in layer.requirements:
@@ -78,7 +99,7 @@ class Steps(DelayedBlocks):
         elif isinstance(layer.body, tuple):
             self.steps(layer.steps)
         else:
-            self.give(self.value(layer.body, layer.result))
+            self.give(self._answer(layer.body))
 
     def procedure(self, target: str) -> str:
         """Return the name of a procedure that cannot suspend, as a function of its parameters."""
@@ -222,8 +243,17 @@ class Steps(DelayedBlocks):
         if value is not None and self.result == NOTHING:
             self.perform(value)
         elif value is not None:
-            result = self.called(value, self.result)
+            result = self._answer(value)
         self.give(result)
+
+    def _answer(self, value: core.Expression) -> ops.Value:
+        """Build the result of a function."""
+        if self.item is None:
+            return self.called(value, self.result)
+        if isinstance(value, core.RangeFrom):
+            low, high, _ = self.bounds(value)
+            return ops.both(self.item >= low, self.item <= high)
+        return self.is_item(self.item, self.shapes.item(self.result), value)
 
     def test(self, test: core.Test) -> ops.Value:
         """Return the test of a branch. A value that it binds is stored first."""

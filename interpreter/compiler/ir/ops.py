@@ -257,10 +257,17 @@ class Call(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Within(Operand):
-    """A value preceded by statements, which run when it is evaluated: the result of inlining a call."""
+    """An inlined call: statements that run when it is evaluated, and its value. :class:`Break` ends the statements by
+    the label, and each path to their end has just set the value, if it is a variable and there is a label."""
 
     body: tuple[Statement, ...]
     value: Value
+    label: str = ""
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements, in a block if there is a label."""
+        return (Block(self.label, self.body),) if self.label else self.body
 
     @property
     def rep(self) -> Rep:

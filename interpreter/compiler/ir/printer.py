@@ -144,8 +144,8 @@ class _Writer:
                 return f"{inner(then)} if {inner(test)} else {inner(otherwise)}"
             case ops.Call(name, arguments):
                 return f"{name}({', '.join(map(v, arguments))})"
-            case ops.Within(body, inner_value):
-                return self._within(body, inner_value)
+            case ops.Within():
+                return self._within(value.statements, value.value)
             case _:
                 assert_never(value)
 

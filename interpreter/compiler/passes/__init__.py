@@ -12,6 +12,7 @@ from interpreter.compiler.passes.fuel import fuel
 from interpreter.compiler.passes.inline import inline
 from interpreter.compiler.passes.jump_threading import jump_threading
 from interpreter.compiler.passes.memoise import memoise
+from interpreter.compiler.passes.tail_calls import tail_calls
 
 __all__ = ["BUILT", "PASSES", "optimised", "stages"]
 
@@ -23,6 +24,7 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     fuel,
     inline,
     jump_threading,
+    tail_calls,
 )
 
 

@@ -67,19 +67,16 @@ class _Inliner:
             case ops.Call(name, arguments):
                 function = self._taken(name)
                 if function is not None and function.result is not None:
-                    body, value = self._inlined(function, arguments)
-                    assert value is not None
-                    return ops.Within(body, value) if body else value
+                    within = self._inlined(function, arguments)
+                    return within if within.body else within.value
             case ops.Do(ops.Call(name, arguments)):
                 function = self._taken(name)
                 if function is not None and function.result is None:
-                    return self._inlined(function, arguments)[0]
+                    return self._inlined(function, arguments).statements
         return op
 
-    def _inlined(
-        self, function: ops.Function, arguments: tuple[ops.Value, ...]
-    ) -> tuple[tuple[ops.Statement, ...], ops.Value | None]:
-        """Return the statements that replace a call, and its value."""
+    def _inlined(self, function: ops.Function, arguments: tuple[ops.Value, ...]) -> ops.Within:
+        """Return what replaces a call; without a result, its value means nothing."""
         self._count += 1
         number, body = self._count, function.body
         returns = sum(isinstance(op, ops.Return) for op in inner(body))
@@ -110,21 +107,23 @@ class _Inliner:
                     return given.get(op) or renamed(op)
                 case ops.Set(ops.Var() as var):
                     return replace(op, var=renamed(var))
-                case ops.Block() | ops.While() | ops.Break():
+                case ops.Block() | ops.While() | ops.Break() | ops.Within() if op.label:
                     return replace(op, label=unlike(op.label))
                 case ops.Return(value) if not is_straight:
                     return (ops.Set(answer, value), ops.Break(label)) if value is not None else ops.Break(label)
                 case _:
                     return op
 
-        replaced = rewritten(body, change)
+        replaced = (*statements, *rewritten(body, change))
         if not is_straight:
-            return (*statements, ops.Block(label, replaced)), answer if function.result is not None else None
+            return ops.Within(replaced, answer, label)
         match replaced:
-            case (*before, ops.Return(value)):
-                return (*statements, *before), value
+            case (*before, ops.Return(ops.Operand() as value)):
+                return ops.Within(tuple(before), value)
+            case (*before, ops.Return()):
+                return ops.Within(tuple(before), answer)
             case _:
-                return (*statements, *replaced), None
+                return ops.Within(replaced, answer)
 
 
 def _size(body: tuple[ops.Statement, ...]) -> int:

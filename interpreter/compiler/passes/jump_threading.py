@@ -1,41 +1,84 @@
-"""Jump threading: a stretch with a known successor tail-calls it.
+"""Jump threading: a test of several parts jumps where its result leads.
 
-Otherwise control would return to the driver, which looks the successor up in its table.
+An inlined test computes an answer, which an `if` then tests. Where the answer is known, one jump replaces both. The
+branches then lie behind everything that was computed to reach them, so that later passes can reuse it there.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from typing import TypeAlias
 
+from interpreter.base.source import Span
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import Part, inner, rewritten
+from interpreter.compiler.ir.rewrite import Part, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["jump_threading"]
 
+Body: TypeAlias = tuple[ops.Statement, ...]
+
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
-    """Return functions in which stretches call their successor if it is known."""
-    threaded = {name: _threaded(functions[name], context) for name in context.stretches}
-    return {**functions, **threaded}
+    """Return functions whose tests jump to their branches."""
+    return {name: replace(function, body=_Threader(function.body).done()) for name, function in functions.items()}
 
 
-def _threaded(function: ops.Function, context: Context) -> ops.Function:
-    allocates = any(isinstance(op, ops.Call) for op in inner(function.body))
+class _Threader:
+    def __init__(self, body: Body) -> None:
+        self._body, self._numbers = body, count(1)
 
-    def jump(number: int) -> tuple[ops.Statement, ...]:
-        if number < 0:
-            return (ops.Return(ops.Constant(number)),)
-        cleared = (ops.Set(ops.Global("arena"), ops.Global("arena_start")),) if allocates else ()
-        return (*cleared, ops.TailCall(context.stretches[number], (ops.Global("frame"),)))
+    def done(self) -> Body:
+        return rewritten(self._body, self._change)
 
-    def change(op: ops.Op) -> Part:
-        match op:
-            case ops.Return(ops.Constant(number)):
-                return jump(number)
-            case ops.Return(ops.Select(test, ops.Constant(then), ops.Constant(otherwise))):
-                return (ops.If(test, jump(then), jump(otherwise)),)
+    def _change(self, op: ops.Op) -> Part:
+        return self._branch(op.test, op.then, op.otherwise, op.span) if isinstance(op, ops.If) else op
+
+    def _branch(self, test: ops.Value, then: Body, otherwise: Body, span: Span) -> Body:
+        """Return an `if`. A branch that is reached from several places is only reached by jumps."""
+        if not _has_parts(test) or (_is_jump(then) and _is_jump(otherwise)):
+            return self._jump(test, then, otherwise, span)
+        number = next(self._numbers)
+        out, no = ops.Break(f"out.{number}"), ops.Break(f"no.{number}")
+        if not otherwise:
+            return (ops.Block(out.label, (*self._jump(test, (), (out,), span), *then)),)
+        if not then:
+            return (ops.Block(out.label, (*self._jump(test, (out,), (), span), *otherwise)),)
+        first = ops.Block(no.label, (*self._jump(test, (), (no,), span), *then, out))
+        return (ops.Block(out.label, (first, *otherwise)),)
+
+    def _jump(self, test: ops.Value, yes: Body, no: Body, span: Span) -> Body:
+        """Return the statements that jump by the result of a test; they continue behind them for an empty jump."""
+        match test:
+            case ops.Constant(number):
+                return yes if number else no
+            case ops.Binary("eq", opposite, ops.Constant(0, "i32")) if _has_parts(opposite):
+                return self._jump(opposite, no, yes, span)
+            case ops.Select(first, then, otherwise):
+                return self._branch(first, self._jump(then, yes, no, span), self._jump(otherwise, yes, no, span), span)
+            case ops.Within(body, answer, label) if label:
+                end = (ops.Break(label),)
+
+                def change(op: ops.Op) -> Part:
+                    if isinstance(op, ops.Set) and op.var == answer:
+                        return self._jump(op.value, yes or end, no or end, op.span)
+                    return op
+
+                return (ops.Block(label, rewritten(body, change)),)
+            case ops.Within(before, value):
+                return (*before, *self._jump(value, yes, no, span))
             case _:
-                return op
+                return (ops.If(test, yes, no, span=span),)
 
-    return replace(function, body=rewritten(function.body, change))
+
+def _has_parts(test: ops.Value) -> bool:
+    match test:
+        case ops.Binary("eq", opposite, ops.Constant(0, "i32")):
+            return _has_parts(opposite)
+        case _:
+            return isinstance(test, ops.Select | ops.Within)
+
+
+def _is_jump(body: Body) -> bool:
+    return not body or (len(body) == 1 and isinstance(body[0], ops.Break | ops.Fail))

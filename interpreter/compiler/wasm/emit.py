@@ -62,6 +62,8 @@ class _Writer:
                 self._place = place
                 yield f"{pad};; {place}"
             yield from self._statement(statement, pad, depth)
+            if isinstance(statement, ops.Break | ops.Return | ops.TailCall | ops.Fail):
+                return  # nothing behind it is reached
 
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
         v = self._value
@@ -137,9 +139,9 @@ class _Writer:
                 return f"({rep}.load{_offset(offset)} {v(address)})"
             case ops.Cell(address, _):
                 return v(address)
-            case ops.Within(body, inner):
-                lines = "\n".join(self._block(body, 1))
-                return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
+            case ops.Within():
+                lines = "\n".join(self._block(value.statements, 1))
+                return f"(block (result {value.rep})\n{lines}\n  {v(value.value)})"
             case ops.Binary(operator, left, right):
                 return self._binary(operator, left, right)
             case ops.ToNumber(ops.Load(address, offset)):
