@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,6 +50,7 @@ def drop_shared() -> None:
     """Drop all shared rulesets, tables and modules, and those that the interpreter keeps because they may be used
     again. Between two files of tests, what is left is spared the cycle collector from then on."""
     _drop()
+    _give_back()
     if _memory() > _kept + SOME_MEMORY:
         _collect()
         gc.freeze()
@@ -63,7 +66,14 @@ def _collect() -> None:
     """Look at all objects, which takes a while."""
     global _kept
     gc.collect()
+    _give_back()
     _kept = _memory()
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, where the C library would keep it."""
+    with suppress(AttributeError, OSError):  # glibc alone has this function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _recent() -> Iterator[_lru_cache_wrapper[Any]]:
