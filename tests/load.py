@@ -26,7 +26,7 @@ RULESETS = (("bsw-germany", 3), ("goofspiel", 3), ("outpost", 4), ("germany-2018
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--listeners", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=60.0)

@@ -127,7 +127,7 @@ def _last(game: Game) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ruleset")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--bots", default="random")
