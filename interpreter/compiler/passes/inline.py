@@ -7,7 +7,7 @@ and the value follows. An argument that is a constant or a variable replaces its
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.rewrite import Part, called, callees_first, inner, rewritten
@@ -28,20 +28,38 @@ def inline(functions: Functions, context: Context) -> Functions:
     return _Inliner(functions, context).done()
 
 
+@dataclass
+class _Callee:
+    """A function after inlining: its size in ops, how many of them return, and the variables that it sets."""
+
+    function: ops.Function
+    size: int = 0
+    returns: int = 0
+    is_set: set[ops.Var | ops.Global] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for op in inner(self.function.body):
+            self.size += 1
+            if isinstance(op, ops.Return):
+                self.returns += 1
+            elif isinstance(op, ops.Set):
+                self.is_set.add(op.var)
+
+
 class _Inliner:
     def __init__(self, functions: Functions, context: Context) -> None:
         self._functions, self._roots = functions, context.roots
         self._result: dict[str, ops.Function] = {}
-        self._sizes: dict[str, int] = {}
+        self._callees: dict[str, _Callee] = {}
         self._calls = Counter(name for function in functions.values() for name in called(function.body))
 
     def done(self) -> Functions:
         for name in callees_first(self._functions):
             function = self._functions[name]
-            self._count, self._size = 0, _size(function.body)
+            self._count, self._size = 0, sum(1 for _ in inner(function.body))
             body = rewritten(function.body, self._change)
             self._result[name] = replace(function, body=body)
-            self._sizes[name] = _size(body)
+            self._callees[name] = _Callee(self._result[name])
         reached: set[str] = set()
         stack = list(self._roots)
         while stack:
@@ -51,37 +69,37 @@ class _Inliner:
                 stack.extend(called(self._result[name].body))
         return {name: self._result[name] for name in self._functions if name in reached}
 
-    def _taken(self, name: str) -> ops.Function | None:
+    def _taken(self, name: str) -> _Callee | None:
         """Return the function if a call of it is to be inlined, else None."""
-        function = self._result.get(name)
-        if function is None or function.rare:
+        callee = self._callees.get(name)
+        if callee is None or callee.function.rare:
             return None
-        size = self._sizes[name]
+        size = callee.size
         if (size > SMALL and not (self._calls[name] == 1 and size <= ONCE)) or self._size + size > LARGE:
             return None
         self._size += size
-        return function
+        return callee
 
     def _change(self, op: ops.Op) -> Part:
         match op:
             case ops.Call(name, arguments):
-                function = self._taken(name)
-                if function is not None and function.result is not None:
-                    within = self._inlined(function, arguments)
+                callee = self._taken(name)
+                if callee is not None and callee.function.result is not None:
+                    within = self._inlined(callee, arguments)
                     return within if within.body else within.value
             case ops.Do(ops.Call(name, arguments)):
-                function = self._taken(name)
-                if function is not None and function.result is None:
-                    return self._inlined(function, arguments).statements
+                callee = self._taken(name)
+                if callee is not None and callee.function.result is None:
+                    return self._inlined(callee, arguments).statements
         return op
 
-    def _inlined(self, function: ops.Function, arguments: tuple[ops.Value, ...]) -> ops.Within:
+    def _inlined(self, callee: _Callee, arguments: tuple[ops.Value, ...]) -> ops.Within:
         """Return what replaces a call; without a result, its value means nothing."""
         self._count += 1
-        number, body = self._count, function.body
-        returns = sum(isinstance(op, ops.Return) for op in inner(body))
-        is_straight = returns == 1 and isinstance(body[-1], ops.Return)
-        if returns == 0 and function.result is None:  # a function with a result but no return always traps
+        number, function = self._count, callee.function
+        body = function.body
+        is_straight = callee.returns == 1 and isinstance(body[-1], ops.Return)
+        if callee.returns == 0 and function.result is None:  # a function with a result but no return always traps
             is_straight = True
 
         def unlike(name: str) -> str:
@@ -91,11 +109,10 @@ class _Inliner:
         def renamed(var: ops.Var) -> ops.Var:
             return ops.Var(unlike(var.name), var.rep)
 
-        is_set = {op.var for op in inner(body) if isinstance(op, ops.Set)}
         given: dict[ops.Var, ops.Value] = {}
         statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
-            if var not in is_set and isinstance(argument, ops.Constant | ops.Var):
+            if var not in callee.is_set and isinstance(argument, ops.Constant | ops.Var):
                 given[var] = argument
             else:
                 statements.append(ops.Set(renamed(var), argument))
@@ -124,7 +141,3 @@ class _Inliner:
                 return ops.Within(tuple(before), answer)
             case _:
                 return ops.Within(replaced, answer)
-
-
-def _size(body: tuple[ops.Statement, ...]) -> int:
-    return sum(1 for _ in inner(body))
