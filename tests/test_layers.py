@@ -154,7 +154,7 @@ EXAMPLE = re.compile(r"^ *regelwerk .*$", re.MULTILINE)
 
 
 def _texts() -> Iterator[tuple[str, int, str]]:
-    """All words of the modules that may name a game, by file and line: identifiers, strings and comments; of other files
+    """All words of modules that may name a game, by file and line: identifiers, strings and comments; of other files
     every line."""
     for path in MODULES:
         source = path.read_text(encoding="utf-8")
