@@ -11,10 +11,10 @@ from interpreter.authoring.file_syntax import check_alone
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.suggest import did_you_mean
-from interpreter.compiler.unused import reached
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.pipeline import Examined, examine
 from interpreter.engine.ruleset import Ruleset, load, ruleset_of
+from interpreter.engine.unused import reached
 from interpreter.language.declare import declare
 from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered

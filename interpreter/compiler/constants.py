@@ -36,7 +36,6 @@ __all__ = [
     "check_records",
     "effort",
     "grows",
-    "is_bounded",
     "weight",
 ]
 
@@ -148,17 +147,10 @@ def grows(node: core.Expression) -> bool:
 
 def bounded(number: Value, span: Span) -> Value:
     """Return a number, or a bag of numbers, unchanged; fail if it is too large to be stored."""
-    if not is_bounded(number):
-        raise RuleFailure("a number of more than 18 digits", span)
-    return number
-
-
-def is_bounded(number: Value) -> bool:
-    """Return whether a number, or each number of a bag, is small enough to be stored."""
     for part in number if type(number) is tuple else (number,):
         if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
-            return False
-    return True
+            raise RuleFailure("a number of more than 18 digits", span)
+    return number
 
 
 def weight(value: Value, span: Span) -> int:

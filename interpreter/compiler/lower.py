@@ -30,8 +30,6 @@ __all__ = [
     "Forks",
     "Jumps",
     "Leaves",
-    "Lowered",
-    "Lowering",
     "Program",
     "SettlesThen",
     "Stops",

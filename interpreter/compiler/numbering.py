@@ -18,6 +18,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.lower import Program
+from interpreter.compiler.plain.machine import Code
 from interpreter.kernel.state import Value
 from interpreter.language.types import BOOL, INT, BagType, CardHolderType, CardType, IntType, TextType, Type
 
@@ -32,9 +33,8 @@ __all__ = [
     "Limits",
     "Part",
     "Vector",
-    "entries_of",
-    "extent",
     "positions",
+    "width_of",
 ]
 
 NONE, HIDDEN = -1, -2
@@ -46,7 +46,6 @@ OPEN = ("round", "phase", "turn", "over")
 MOST_POSITIONS = 256
 """A list whose items have more possible values than this is observed by its length alone."""
 LEFT_OUT = ("pending", "settling", "kept", "chance")
-Code = tuple[int, tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,33 +232,6 @@ def width_of(shapes: Shapes, type_: Type) -> int:
     if isinstance(type_, BagType):
         return shapes.width(type_)
     return sum(width_of(shapes, field) for field in shapes.fields(type_))
-
-
-def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
-    """Return the entries of a visible value."""
-    if isinstance(type_, CardHolderType):
-        return [len(value)]
-    if isinstance(type_, TextType):
-        return []
-    if shapes.is_scalar(type_):
-        return [NONE if value is None else int(value)]
-    if shapes.is_listed(type_):
-        domain = positions(shapes, type_)
-        low, size = domain or (0, 0)
-        places = [0] * size
-        for place, item in enumerate(value or ()):
-            if item is not None and 0 <= item - low < size and not places[item - low]:
-                places[item - low] = place + 1
-        return [NONE if value is None else len(value), *places]
-    if value is None:
-        return [NONE] * width_of(shapes, type_)
-    if isinstance(type_, BagType):
-        return [int(number) for number in value]
-    return [
-        entry
-        for part, field in zip(value, shapes.fields(type_), strict=True)
-        for entry in entries_of(shapes, part, field)
-    ]
 
 
 class Vector:

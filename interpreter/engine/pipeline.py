@@ -15,10 +15,11 @@ from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.facts import Reach
 from interpreter.compiler.lower import Program, lower
-from interpreter.compiler.reach import check_reach, reach_of
-from interpreter.compiler.unused import unused
+from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because
+from interpreter.engine.flow_checks import check_flow
 from interpreter.engine.setup import Setup, default_settings, set_up
+from interpreter.engine.unused import unused
 from interpreter.engine.values import Names
 from interpreter.language import core
 from interpreter.language.check import check
@@ -112,7 +113,7 @@ def _follow(source: Source, examined: Examined) -> None:
 def _reach(_: Source, examined: Examined) -> None:
     assert examined.model is not None
     examined.reach = reach_of(examined.model)
-    examined.diagnostics += check_reach(examined.model, examined.reach)
+    examined.diagnostics += check_flow(examined.model, examined.reach)
 
 
 def _lower(_: Source, examined: Examined) -> None:

@@ -214,7 +214,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     compile_ = table.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
     if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(state, env):
-        return refuse(names, f"{layer.rule}@{layer.layer - 1}", values, because)
+        return refuse(names, layer.below, values, because)
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
     for line in layer.body:

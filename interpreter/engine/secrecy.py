@@ -233,7 +233,7 @@ class Secrecy:
         course = CALLED
         if layer.when is not None and layer.layer > 0:
             course |= self.label(layer.when, env)
-            procedure.result |= course | self._procedure(f"{layer.rule}@{layer.layer - 1}").result
+            procedure.result |= course | self._procedure(layer.below).result
         if lowered is not None and lowered.steps is not None:
             _Steps(self, procedure).run(lowered.steps, env, course)
         elif isinstance(layer.body, tuple):

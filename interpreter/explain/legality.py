@@ -101,7 +101,7 @@ class _Asker:
         layer = self._game.ruleset.program.reach.procedures[verdict]
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
         if layer.when is not None and layer.layer > 0 and not self._value(layer.when, env):
-            yield from self._lines(f"{layer.rule}@{layer.layer - 1}", values)
+            yield from self._lines(layer.below, values)
             return
         assert isinstance(layer.body, tuple)
         for line in layer.body:

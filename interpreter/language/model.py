@@ -346,6 +346,11 @@ class RuleLayer:
         return f"{self.rule}@{self.layer}"
 
     @property
+    def below(self) -> str:
+        """Id of the layer that a call goes to if this one does not run."""
+        return f"{self.rule}@{self.layer - 1}"
+
+    @property
     def spoken(self) -> str:
         """Authored name: see :func:`spoken_name`."""
         return spoken_name(self.rule)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.compiler.unused import reached
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.unused import reached
 from interpreter.language.model import RuleLayer
 from interpreter.lint.places import Place, place_of
 

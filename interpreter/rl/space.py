@@ -22,8 +22,8 @@ from interpreter.compiler.numbering import (
     Limits,
     Part,
     Vector,
-    entries_of,
     positions,
+    width_of,
 )
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
@@ -163,7 +163,7 @@ class Space:
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
                 seen = may_see(game.machine.constants.visible_in(game.state, value, part.type), seat)
                 vector[part.first : part.first + part.width] = (
-                    entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
+                    _entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
                 )
         veiled = veils(game.table, game.state, seat)
         zones_seen_by = game.machine.constants.seen_by
@@ -175,7 +175,7 @@ class Space:
                     hidden = value is not None and not may_see(zones_seen_by.get(value), seat)
                     vector[at] = HIDDEN if hidden else NONE if value is None else int(value)
                 elif veil is None:
-                    vector[at : at + part.width] = entries_of(self.shapes, value, part.type)
+                    vector[at : at + part.width] = _entries_of(self.shapes, value, part.type)
                 else:
                     entries = [HIDDEN] * part.width
                     if veil.many is not None and entries:
@@ -314,3 +314,30 @@ class Space:
             ranks = f" ranks:{block['ranks']}" if block["ranks"] > 1 else ""
             lines.append(f"{span:>13}  {block['decision']}: {block['do']} {choices}{ranks}".rstrip())
         return "\n".join(lines)
+
+
+def _entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
+    """Return the entries of a visible value."""
+    if isinstance(type_, CardHolderType):
+        return [len(value)]
+    if isinstance(type_, TextType):
+        return []
+    if shapes.is_scalar(type_):
+        return [NONE if value is None else int(value)]
+    if shapes.is_listed(type_):
+        domain = positions(shapes, type_)
+        low, size = domain or (0, 0)
+        places = [0] * size
+        for place, item in enumerate(value or ()):
+            if item is not None and 0 <= item - low < size and not places[item - low]:
+                places[item - low] = place + 1
+        return [NONE if value is None else len(value), *places]
+    if value is None:
+        return [NONE] * width_of(shapes, type_)
+    if isinstance(type_, BagType):
+        return [int(number) for number in value]
+    return [
+        entry
+        for part, field in zip(value, shapes.fields(type_), strict=True)
+        for entry in _entries_of(shapes, part, field)
+    ]

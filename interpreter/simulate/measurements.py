@@ -8,13 +8,16 @@ every change, so it is undone step by step from the end, and each number is take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS
+from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.compiler.wasm.whole_games import Facts, Whole
+from interpreter.compiler.wasm.whole_games import Whole
+from interpreter.compiler.wasm.whole_layout import KIND
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Event, Mark, read
 from interpreter.engine.values import Names
@@ -23,7 +26,12 @@ from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
 
-__all__ = ["Packed", "Taken", "reading", "taken"]
+__all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
+
+Head = tuple[int, str, int, tuple[object, ...]]
+"""Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
+is a bit mask of the winners.
+"""
 
 
 class Taken(NamedTuple):
@@ -34,12 +42,63 @@ class Taken(NamedTuple):
     value: int | None
 
 
+@dataclass(eq=False)
+class Decoder:
+    """Decoder of the records and sums of a module.
+
+    ``parts`` has the parts of each measure's keys: shift, mask, the value that 0 stands for, and the public name of
+    each value (None: the value itself).
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[tuple[tuple[int, int, int, tuple[object, ...] | None], ...], ...]
+    _heads: dict[int, Head] = field(default_factory=dict, init=False)
+
+    def __reduce__(self) -> tuple[type[Decoder], tuple[object, ...]]:
+        return Decoder, (self.names, self.parts)
+
+    def of(self, measure: int, thing: int) -> tuple[object, ...]:
+        """Return the subjects of a number by their public names."""
+        subjects: list[object] = []
+        for shift, mask, low, names in self.parts[measure]:
+            digit = thing >> shift & mask
+            if names is None:
+                subjects.append(None if digit == 0 else digit + low)
+            else:
+                subjects.append(names[digit])
+        return tuple(subjects)
+
+    def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
+        """Return all records: the measure, the round, the subjects and the value."""
+        words = memoryview(data).cast("q")
+        of: dict[int, tuple[object, ...]] = {}
+        records = []
+        for at in range(0, len(words), 2):
+            key, value = words[at], words[at + 1]
+            measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
+            thing = key ^ round_ << ROUND
+            things = of.get(thing)
+            if things is None:
+                things = of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
+            records.append((measure, round_, things, None if value == NO_NUMBER else value))
+        return records
+
+    def head(self, key: int) -> Head:
+        """Return the subjects of the sum under a key."""
+        head = self._heads.get(key)
+        if head is None:
+            kind, measure = key >> KIND & 3, key >> MEASURE & 255
+            round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
+            head = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
+        return head
+
+
 class Packed(Mapping[str, list[Taken]]):
     """Measurements of one game by a module, by measure, decoded on first access."""
 
     __slots__ = ("_decoded", "_records", "reading")
 
-    def __init__(self, reading: Facts, records: bytes) -> None:
+    def __init__(self, reading: Decoder, records: bytes) -> None:
         self.reading, self._records = reading, records
         self._decoded: dict[str, list[Taken]] | None = None
 
@@ -68,7 +127,7 @@ class Packed(Mapping[str, list[Taken]]):
         return repr(self._unpacked())
 
 
-def reading(whole: Whole, model: Model, names: Names) -> Facts:
+def reading(whole: Whole, model: Model, names: Names) -> Decoder:
     """Return the decoder of a module's measurements."""
     parts = []
     for measure in model.measures:
@@ -80,7 +139,7 @@ def reading(whole: Whole, model: Model, names: Names) -> Facts:
                 public = (None, *(names.public(value, part.type) for value in values))
             keys.append((part.shift, part.mask, part.low, public))
         parts.append(tuple(keys))
-    return Facts(tuple(measure.name for measure in model.measures), tuple(parts))
+    return Decoder(tuple(measure.name for measure in model.measures), tuple(parts))
 
 
 @dataclass(frozen=True)

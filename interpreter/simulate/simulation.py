@@ -16,12 +16,12 @@ from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.compiler.wasm.whole_games import MEASURED, Facts, Games, Whole
+from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
 from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
-from interpreter.simulate.measurements import Packed, Taken, reading, taken
+from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
 
 __all__ = ["Row", "WholeGames", "played", "simulate"]
 
@@ -139,14 +139,14 @@ class WholeGames:
         self._whole: Whole | None = None
         self._numbers: list[int] = []
         self._settings: Mapping[str, object] | None = None
-        self._reading: tuple[CompiledMachine, Facts] | None = None
+        self._reading: tuple[CompiledMachine, Decoder] | None = None
         self._played = self._given_up = 0
         self._plain_games = 0
         self._plain_seconds = 0.0
         """CPU seconds of the games played in the plain form."""
 
     @property
-    def reading(self) -> Facts:
+    def reading(self) -> Decoder:
         """Return the decoder of the last games' measurements."""
         assert self._reading is not None
         return self._reading[1]

@@ -12,10 +12,10 @@ from typing import TypedDict
 
 from interpreter.base.plain_data import Value
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.wasm.whole_games import SUMMED, Facts, Games, Head
+from interpreter.compiler.wasm.whole_games import SUMMED, Games
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.language.model import Measure
-from interpreter.simulate.measurements import Taken
+from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, WholeGames
 
 __all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
@@ -99,7 +99,7 @@ class Totals:
             spread = self.numbers[head] = Spread()
         return spread
 
-    def add_games(self, games: Games, reading: Facts, seconds: float) -> None:
+    def add_games(self, games: Games, reading: Decoder, seconds: float) -> None:
         """Add games that a module has aggregated."""
         self.games += len(games)
         self.decisions += sum(games.decisions)

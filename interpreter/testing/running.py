@@ -13,7 +13,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import with_blocks
+from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
@@ -155,7 +155,7 @@ def _skipped(game: Game, scenario: Scenario) -> Failure | None:
 
 def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
     model = replace(ruleset.model, blocks={**ruleset.model.blocks, **blocks})
-    program = lower(model, with_blocks(ruleset.program.reach, model), ruleset.program)
+    program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
     return replace(ruleset, model=model, program=program, _tables={})
 
 

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
-    MAXIMUM_NUMBER,
     Caller,
     Constants,
     Env,
@@ -112,11 +111,11 @@ class Evaluator:
             case core.FieldOf(of, number):
                 return self._applied(itemgetter(number), of)
             case core.Element(of, index):
-                return self._applied(_element_at(node.span), of, index)
+                return self._applied(partial(_element_at, node.span), of, index)
             case core.BagItem(of, kind):
                 return self._applied(getitem, of, kind)
             case core.TableCell(name, keys):
-                return self._applied(_cell_of(self.constants.model.tables[name], node.span), *keys)
+                return self._applied(partial(_cell_of, self.constants.model.tables[name], node.span), *keys)
             case core.CallRule() | core.CallBase():
                 return self._call(node)
             case core.Builtin():
@@ -270,21 +269,19 @@ class Evaluator:
                 operators = BAG_ADDITIONS if isinstance(node.type, BagType) else ADDITIONS
                 return _of_two(operators[node.operator], left, right)
             case "*":
-                return _of_two(partial(_product, node.span), left, right)
+                return _of_two(lambda first, second: bounded(first * second, node.span), left, right)
             case "div" | "mod":
                 return self._division(node, left, right)
             case _:
                 assert_never(node.operator)
 
     def _joined(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
-        def joined(state: State, env: Env) -> Value:
-            joined = tuple(left(state, env)) + tuple(right(state, env))
+        def cost(joined: Value) -> int:
             if len(joined) > MAXIMUM_ITEMS:
                 raise RuleFailure(f"a list of {len(joined):,} items; at most {MAXIMUM_ITEMS:,}", node.span)
-            meter.charge(len(joined), node.span)
-            return joined
+            return len(joined)
 
-        meter = self.meter
+        joined = self.charged(lambda state, env: tuple(left(state, env)) + tuple(right(state, env)), node.span, cost)
         return self.weighed(joined, node.span, isinstance(item_type(node.type), CompositeType))
 
     def _division(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
@@ -425,13 +422,10 @@ def _of_two(function: Callable[[Value, Value], Value], left: Evaluate, right: Ev
 # --- functions of values
 
 
-def _element_at(span: Span) -> Callable[[Value, int], Value]:
-    def element(items: Value, at: int) -> Value:
-        if not 0 <= at < len(items):
-            raise RuleFailure(f"there is no item {at} in a list of {len(items)}", span)
-        return items[at]
-
-    return element
+def _element_at(span: Span, items: Value, at: int) -> Value:
+    if not 0 <= at < len(items):
+        raise RuleFailure(f"there is no item {at} in a list of {len(items)}", span)
+    return items[at]
 
 
 def _numbers(span: Span, low: int, high: int) -> range:
@@ -440,17 +434,12 @@ def _numbers(span: Span, low: int, high: int) -> range:
     return range(low, high + 1)
 
 
-def _cell_of(table: Table, span: Span) -> Callable[..., Value]:
-    cells = table.cells
-
-    def cell(*key: Value) -> Value:
-        try:
-            return cells[key]
-        except KeyError:
-            shown = ", ".join(str(part) for part in key)
-            raise RuleFailure(f"`{table.name}` has no cell [{shown}]", span) from None
-
-    return cell
+def _cell_of(table: Table, span: Span, *key: Value) -> Value:
+    try:
+        return table.cells[key]
+    except KeyError:
+        shown = ", ".join(str(part) for part in key)
+        raise RuleFailure(f"`{table.name}` has no cell [{shown}]", span) from None
 
 
 def _single(size: int, number: int, kind: int) -> Value:
@@ -461,10 +450,3 @@ def _single(size: int, number: int, kind: int) -> Value:
 
 def _negative(bag: Value) -> Value:
     return tuple(-number for number in bag)
-
-
-def _product(span: Span, left: int, right: int) -> int:
-    result = left * right
-    if not -MAXIMUM_NUMBER < result < MAXIMUM_NUMBER:
-        raise RuleFailure("a number of more than 18 digits", span)
-    return result

@@ -51,7 +51,7 @@ class Functions:
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
         when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
-        called, below = self.called, f"{layer.rule}@{layer.layer - 1}"
+        called, below = self.called, layer.below
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)

@@ -39,7 +39,7 @@ from interpreter.language.model import StandingRule
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy
 
-__all__ = ["AskSite", "Code", "Machine", "OptionSite", "RuleFailure"]
+__all__ = ["AskSite", "Code", "Machine", "OptionSite"]
 
 MAXIMUM_DEPTH = 200
 REPLAY_TIMES = 50

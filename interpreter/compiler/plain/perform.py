@@ -7,15 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from interpreter.base.source import Span
-from interpreter.compiler.constants import (
-    GOES_ON,
-    MAXIMUM_PASSES,
-    Env,
-    Evaluate,
-    RuleFailure,
-    Run,
-    effort,
-)
+from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run, effort
 from interpreter.compiler.plain.evaluate import Evaluator
 from interpreter.kernel.chance import ChanceError, ChanceSource, Seeded
 from interpreter.kernel.effects import Refused

@@ -12,7 +12,7 @@ from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsuppo
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
 
-__all__ = ["Codec", "is_plain"]
+__all__ = ["Codec"]
 
 
 class Codec:

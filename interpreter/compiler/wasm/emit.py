@@ -25,7 +25,7 @@ INSTRUCTIONS = {"div": "div_u", "mod": "rem_u", "shr": "shr_u", "lt": "lt_s", "l
 def text_of(function: ops.Function, inliner: Inliner | None = None) -> str:
     """Return a function as text, with the source positions of statements as comments. An inliner expands calls of short
     runtime functions."""
-    return "\n".join(_Writer(inliner.expansion() if inliner is not None else Expansion({})).function(function))
+    return "\n".join(_Writer(Expansion(inliner.short if inliner is not None else {})).function(function))
 
 
 class _Writer:

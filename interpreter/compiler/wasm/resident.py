@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from interpreter.compiler import constants
@@ -22,6 +23,7 @@ MOST_SNAPSHOTS = 600
 """Maximum number of snapshots that are kept as bytes."""
 
 
+@dataclass(slots=True, eq=False)
 class Resident:
     """The representation of one state in a module.
 
@@ -33,35 +35,20 @@ class Resident:
     these turns, the next one last; whoever looks at the state makes it go back.
     """
 
-    __slots__ = (
-        "_seen",
-        "built",
-        "chance",
-        "data",
-        "fetched",
-        "heeded",
-        "known",
-        "loaded",
-        "origin",
-        "past",
-        "since",
-        "turn",
-        "upcoming",
-    )
-
-    def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
-        self.built, self.origin, self.data = built, origin, data
-        self.known = len(origin.log) if isinstance(origin, State) else 0
-        """Length of the log at the origin."""
-        self.chance = chance
-        self.turn: Turn | None = None
-        self.heeded: Code | None = None
-        self.upcoming: list[Turn] = []
-        self.since: list[Code | None] = []
-        self.past: list[bytes] = []
-        self.loaded = 0
-        self.fetched = False
-        self._seen: tuple[list[Value], object, int] = ([], None, -1)
+    built: Compiled
+    origin: State | bytes
+    data: bytes | None
+    chance: Seeded
+    known: int = 0
+    """Length of the log at the origin."""
+    turn: Turn | None = None
+    heeded: Code | None = None
+    upcoming: list[Turn] = field(default_factory=list)
+    since: list[Code | None] = field(default_factory=list)
+    past: list[bytes] = field(default_factory=list)
+    loaded: int = 0
+    fetched: bool = False
+    _seen: tuple[list[Value], object, int] = ([], None, -1)
 
     @property
     def records(self) -> int:
@@ -241,7 +228,7 @@ def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
         data = module.codec.encode(state, chance.seed)
     except Unsupported:
         return None
-    home = Resident(module, _logged(state), data, chance)
+    home = Resident(module, _logged(state), data, chance, len(state.log))
     state.settle(home)
     return home
 
@@ -250,8 +237,7 @@ def begin(module: Compiled, state: State, chance: Seeded) -> bool:
     """Begin a game in a module; return False if the module traps."""
     if type(state.log) is not list or not module.begin(chance.seed):
         return False
-    home = Resident(module, _logged(state), None, chance)
-    home.since.append(None)
+    home = Resident(module, _logged(state), None, chance, len(state.log), since=[None])
     state.settle(home)
     module.current = home
     return True

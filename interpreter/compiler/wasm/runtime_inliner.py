@@ -36,7 +36,7 @@ class Inliner:
 
     def __init__(self, text: str) -> None:
         self._functions = {tree[1]: tree for tree in _parsed(text) if isinstance(tree, list) and tree[0] == "func"}
-        self._short: dict[str, Short] = {}
+        self.short: dict[str, Short] = {}
         self._done: dict[str, list[Tree]] = {}
         self._open: set[str] = set()
         for name in self._functions:
@@ -51,7 +51,7 @@ class Inliner:
         for part in list(_parts(function)):
             if part[:1] == ["call"]:
                 self._visit(str(part[1]))
-        expansion = self.expansion()
+        expansion = Expansion(self.short)
         body = [expansion.of(part) for part in function[2:]]
         head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
         extra: list[Tree] = [["local", local, type_] for local, type_ in expansion.locals]
@@ -59,11 +59,7 @@ class Inliner:
         self._open.discard(name)
         short = _short_form(body[:head], extra, body[head:])
         if short is not None:
-            self._short[name] = short
-
-    def expansion(self) -> Expansion:
-        """Return what inlines the calls of one function."""
-        return Expansion(self._short)
+            self.short[name] = short
 
 
 class Expansion:
@@ -163,7 +159,5 @@ def _written(tree: Tree) -> str:
     return tree if isinstance(tree, str) else f"({' '.join(map(_written, tree))})"
 
 
-@cache
-def inliner(text: str) -> Inliner:
-    """Return the inliner of a text. It is cached, since parsing takes time."""
-    return Inliner(text)
+inliner = cache(Inliner)
+"""The inliner of a text; it is cached, since parsing takes time."""

@@ -6,84 +6,26 @@ See :mod:`interpreter.compiler.wasm.whole_layout` for records and sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
-from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, parts_if_any
+from interpreter.compiler.build.measure_functions import KeyPart, parts_if_any
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
+from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.whole_layout import ENTRY, KIND, LONG, ROW, places
+from interpreter.compiler.wasm.whole_layout import ENTRY, LONG, ROW, places
 from interpreter.kernel.chance import Draws
 from interpreter.language.model import Measure
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled
 
-__all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Facts", "Games", "Head", "Playout", "Whole"]
-
-Head = tuple[int, str, int, tuple[object, ...]]
-"""Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
-is a bit mask of the winners.
-"""
+__all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Games", "Playout", "Whole"]
 
 GAMES_ALONE, MEASURED, SUMMED = range(3)
 """Modes of playing games: without measurements, with records, with records and sums."""
-
-# --- results
-
-
-@dataclass(eq=False)
-class Facts:
-    """Layout of records and sums.
-
-    ``parts`` has the parts of each measure's keys: shift, mask, the value that 0 stands for, and the public name of
-    each value (None: the value itself).
-    """
-
-    names: tuple[str, ...]
-    parts: tuple[tuple[tuple[int, int, int, tuple[object, ...] | None], ...], ...]
-    _heads: dict[int, Head] = field(default_factory=dict, init=False)
-
-    def __reduce__(self) -> tuple[type[Facts], tuple[object, ...]]:
-        return Facts, (self.names, self.parts)
-
-    def of(self, measure: int, thing: int) -> tuple[object, ...]:
-        """Return the subjects of a number by their public names."""
-        subjects: list[object] = []
-        for shift, mask, low, names in self.parts[measure]:
-            digit = thing >> shift & mask
-            if names is None:
-                subjects.append(None if digit == 0 else digit + low)
-            else:
-                subjects.append(names[digit])
-        return tuple(subjects)
-
-    def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
-        """Return all records: the measure, the round, the subjects and the value."""
-        words = memoryview(data).cast("q")
-        of: dict[int, tuple[object, ...]] = {}
-        records = []
-        for at in range(0, len(words), 2):
-            key, value = words[at], words[at + 1]
-            measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
-            thing = key ^ round_ << ROUND
-            things = of.get(thing)
-            if things is None:
-                things = of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            records.append((measure, round_, things, None if value == NO_NUMBER else value))
-        return records
-
-    def head(self, key: int) -> Head:
-        """Return the subjects of the sum under a key."""
-        head = self._heads.get(key)
-        if head is None:
-            kind, measure = key >> KIND & 3, key >> MEASURE & 255
-            round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
-            head = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
-        return head
 
 
 @frozen(frozen=True, slots=True)

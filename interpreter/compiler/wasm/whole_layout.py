@@ -1,7 +1,7 @@
 """Layout of whole games in a module: areas of memory, and the hand-written functions that fill them (``whole.wat``).
 
 A *record* is one measured number with a key (:mod:`interpreter.compiler.build.measure_functions`). A *sum* aggregates
-the records of many games under a key: see :data:`interpreter.compiler.wasm.whole_games.Head`.
+the records of many games under a key: see :data:`interpreter.simulate.measurements.Head`.
 """
 
 from __future__ import annotations
