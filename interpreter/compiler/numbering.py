@@ -20,7 +20,7 @@ from interpreter.compiler.constants import Constants
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.machine import Code
 from interpreter.kernel.state import Value
-from interpreter.language.types import BOOL, INT, BagType, CardHolderType, CardType, IntType, TextType, Type
+from interpreter.language.types import INT, BagType, CardHolderType, CardType, IntType, TextType, Type
 
 __all__ = [
     "HEAD",
@@ -238,7 +238,7 @@ class Vector:
     """The layout of observations: entries of :data:`HEAD`, then ``parts``."""
 
     def __init__(self, program: Program, constants: Constants, shapes: Shapes) -> None:
-        self.shapes, self.constants = shapes, constants
+        self.shapes = shapes
         self.parts: list[Part] = []
         self.size = len(HEAD)
         self.context: dict[int, list[Part]] = {}
@@ -254,15 +254,9 @@ class Vector:
         for name, count in constants.layout.groups:
             if name in LEFT_OUT:
                 continue
-            self._add("cells", name, self.type_of(name), count)
-
-    def type_of(self, name: str) -> Type:
-        """Return the declared type of a group's cells."""
-        declared = self.constants.model.groups.get(name)
-        if declared is None:
-            return BOOL if name == "over" else INT
-        type_ = declared.type
-        return type_ if isinstance(type_, CardHolderType) else self.shapes.held(type_)
+            declared = constants.model.groups.get(name)
+            holder = declared.type if declared is not None else INT
+            self._add("cells", name, holder if isinstance(holder, CardHolderType) else shapes.held_by(name), count)
 
     def _add(self, form: str, of: str, type_: Type, count: int) -> Part:
         part = Part(form, of, type_, self.size, count, width_of(self.shapes, type_))

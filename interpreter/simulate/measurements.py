@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS
+from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -129,13 +129,13 @@ class Packed(Mapping[str, list[Taken]]):
 
 def reading(whole: Whole, model: Model, names: Names) -> Decoder:
     """Return the decoder of a module's measurements."""
-    parts = []
+    shapes, parts = whole.built.builder.shapes, []
     for measure in model.measures:
         keys = []
-        for part in whole.parts(measure):
+        for part in parts_if_any(shapes, measure):
             public = None
             if not isinstance(part.type, IntType):
-                values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(whole.domain(part)))
+                values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(shapes.domain(part.type)))
                 public = (None, *(names.public(value, part.type) for value in values))
             keys.append((part.shift, part.mask, part.low, public))
         parts.append(tuple(keys))

@@ -13,7 +13,7 @@ from interpreter.compiler.build.shapes import WORD, Shapes
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
-from interpreter.language.types import BOOL, INT, BagType, Type
+from interpreter.language.types import BagType, Type
 
 __all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
 
@@ -38,7 +38,7 @@ class Memory:
         self.groups: dict[str, ops.CellGroup] = {}
         at = STATE + HEADER * WORD
         for name, count in constants.layout.groups:
-            type_ = self._held(name)
+            type_ = shapes.held_by(name)
             words = KEPT_WORDS if name == "kept" else 2 if name == "pending" else shapes.words(type_)
             self.groups[name] = ops.CellGroup(name, type_, constants.layout.base[name], count, at, words * WORD)
             at += count * words * WORD
@@ -49,13 +49,6 @@ class Memory:
         self._known: dict[bytes, int] = {}
         self.tables: dict[str, int] = {}
         """The addresses of tables of constants by name."""
-
-    def _held(self, name: str) -> Type:
-        """Return the type of the values in the cells of a group."""
-        group = self.constants.model.groups.get(name)
-        if group is not None:
-            return self.shapes.held(group.type)
-        return BOOL if name == "over" else INT
 
     def reserve(self, words: int) -> int:
         """Reserve words that are initially zero; return their address."""

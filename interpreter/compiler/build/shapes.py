@@ -20,6 +20,7 @@ from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import (
+    BOOL,
     INT,
     BagType,
     CardType,
@@ -116,6 +117,13 @@ class Shapes:
     def held(self, holder: Type) -> Type:
         """Return the type of the contents of a holder."""
         return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
+
+    def held_by(self, name: str) -> Type:
+        """Return the type of the values in the cells of a group."""
+        group = self.model.groups.get(name)
+        if group is not None:
+            return self.held(group.type)
+        return BOOL if name == "over" else INT
 
     def domain(self, type_: Type) -> int:
         """Return the number of values of a scalar type; 0 if unknown."""

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
-from interpreter.compiler.build.measure_functions import KeyPart, parts_if_any
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.whole_layout import ENTRY, LONG, ROW, places
 from interpreter.kernel.chance import Draws
-from interpreter.language.model import Measure
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled
@@ -150,11 +148,3 @@ class Whole:
         except (Trap, Unsupported):
             return None
         return Playout(self.keys() if decisions < limit else None)
-
-    def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
-        """Return the layout of the keys of a measure; empty if its subjects cannot be encoded."""
-        return parts_if_any(self.built.builder.shapes, measure)
-
-    def domain(self, part: KeyPart) -> int:
-        """Return the number of values of a part of a key, without none."""
-        return self.built.builder.shapes.domain(part.type)
