@@ -53,7 +53,6 @@ def drop_shared() -> None:
     _give_back()
     if _memory() > _kept + SOME_MEMORY:
         _collect()
-        gc.freeze()
 
 
 def _drop() -> None:
@@ -63,9 +62,11 @@ def _drop() -> None:
 
 
 def _collect() -> None:
-    """Look at all objects, which takes a while."""
+    """Look at all objects, which takes a while, and spare the cycle collector those that are left."""
     global _kept
+    gc.unfreeze()  # something spared may be garbage by now
     gc.collect()
+    gc.freeze()
     _give_back()
     _kept = _memory()
 
@@ -90,7 +91,6 @@ def drop_if_grown() -> None:
     if _memory() > max(MOST_MEMORY, _kept + SOME_MEMORY):
         TREES.clear()
         _drop()
-        gc.unfreeze()  # something spared may be garbage by now
         _collect()
 
 
