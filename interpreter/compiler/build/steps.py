@@ -61,7 +61,7 @@ class Steps(DelayedBlocks):
         def build(b: Steps) -> None:
             b.begin(layer, pure=True)
             if layer.when is not None and layer.layer > 0:
-                below = b.function(f"{layer.rule}@{layer.layer - 1}")
+                below = b.function(layer.below)
                 with b.when(ops.negated(b.value(layer.when))):
                     b.give(ops.Call(below, parameters, result))
             b._body(layer)
@@ -71,10 +71,13 @@ class Steps(DelayedBlocks):
 
     def membership(self, target: str) -> str | None:
         layer = self.program.reach.procedures[target]
-        body = layer.body if isinstance(layer.body, tuple) else (core.Returns(layer.body),)
-        returned = [node.value for node in descendants(body) if isinstance(node, core.Returns)]
-        is_below = layer.when is not None and layer.layer > 0
-        if is_below or not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
+        if layer.when is not None and layer.layer > 0:
+            return None
+        nodes = list(descendants(layer.body if isinstance(layer.body, tuple) else core.Returns(layer.body)))
+        returned = [node.value for node in nodes if isinstance(node, core.Returns)]
+        if any(isinstance(node, core.Loop | core.Iterate | core.Repeat) for node in nodes):
+            return None
+        if not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
             return None
         parameters = self.shapes.parameters(parameter_types(layer))
         item = ops.Var("item", self.shapes.rep(self.shapes.item(layer.result)))

@@ -35,7 +35,7 @@ class _Callee:
     function: ops.Function
     size: int = 0
     returns: int = 0
-    is_set: set[ops.Var | ops.Global] = field(default_factory=set)
+    assigned: set[ops.Var | ops.Global] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for op in inner(self.function.body):
@@ -43,7 +43,7 @@ class _Callee:
             if isinstance(op, ops.Return):
                 self.returns += 1
             elif isinstance(op, ops.Set):
-                self.is_set.add(op.var)
+                self.assigned.add(op.var)
 
 
 class _Inliner:
@@ -112,7 +112,7 @@ class _Inliner:
         given: dict[ops.Var, ops.Value] = {}
         statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
-            if var not in callee.is_set and isinstance(argument, ops.Constant | ops.Var):
+            if var not in callee.assigned and isinstance(argument, ops.Constant | ops.Var):
                 given[var] = argument
             else:
                 statements.append(ops.Set(renamed(var), argument))

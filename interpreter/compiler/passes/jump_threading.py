@@ -1,7 +1,6 @@
 """Jump threading: a test of several parts jumps where its result leads.
 
-An inlined test computes an answer, which an `if` then tests. Where the answer is known, one jump replaces both. The
-branches then lie behind everything that was computed to reach them, so that later passes can reuse it there.
+An inlined test computes an answer, which an `if` then tests. Where the answer is known, one jump replaces both.
 """
 
 from __future__ import annotations
@@ -22,17 +21,19 @@ Body: TypeAlias = tuple[ops.Statement, ...]
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
     """Return functions whose tests jump to their branches."""
-    return {name: replace(function, body=_Threader(function.body).done()) for name, function in functions.items()}
+    return {
+        name: replace(function, body=rewritten(function.body, _Threader().change))
+        for name, function in functions.items()
+    }
 
 
 class _Threader:
-    def __init__(self, body: Body) -> None:
-        self._body, self._numbers = body, count(1)
+    """Rewrites the `if`s of one function. Its labels are numbered."""
 
-    def done(self) -> Body:
-        return rewritten(self._body, self._change)
+    def __init__(self) -> None:
+        self._numbers = count(1)
 
-    def _change(self, op: ops.Op) -> Part:
+    def change(self, op: ops.Op) -> Part:
         return self._branch(op.test, op.then, op.otherwise, op.span) if isinstance(op, ops.If) else op
 
     def _branch(self, test: ops.Value, then: Body, otherwise: Body, span: Span) -> Body:
