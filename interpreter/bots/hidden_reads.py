@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from interpreter.base.frozen import dataclass
 from interpreter.engine.game import Game
 from interpreter.language import core
+from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.policies import Policy
 from interpreter.language.types import HolderType, has_cards
@@ -89,7 +90,7 @@ class _Peeks:
         counted = set()
         for node in descendants(tree):
             match node:
-                case core.Builtin("count", (core.Read(cell),)):
+                case core.CallBuiltin(Builtin("count"), (core.Read(cell),)):
                     counted.add(id(cell))
                 case core.Cell() if id(node) not in counted:
                     self._cell(node, mine)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from interpreter.language import core
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import BOOL, INT, NONE, SEAT, ListType, Type
 
 __all__ = ["at_once"]
@@ -75,7 +76,7 @@ class _AtOnce:
 
     def _put_in_order(self) -> list[core.Step]:
         item, everyone = self._local(self.item, SEAT), self._seats(self.listed)
-        position = core.Builtin("position", (item, self._seats(self.order)), type=INT, span=self.span)
+        position = core.CallBuiltin(BUILTINS["position"], (item, self._seats(self.order)), type=INT, span=self.span)
         in_order = (
             core.Select(self.item, everyone, None, self._element(index, type_, position), type=ListType(type_))
             for index, type_ in self.lists.items()
@@ -84,7 +85,7 @@ class _AtOnce:
 
     def _carried_out(self) -> tuple[core.Step, ...]:
         """Carry out one seat's choice: bind its variables and run the body of its alternative."""
-        at = core.Builtin("position", (self.who, self._seats(self.listed)), type=INT, span=self.span)
+        at = core.CallBuiltin(BUILTINS["position"], (self.who, self._seats(self.listed)), type=INT, span=self.span)
         done: tuple[core.Step, ...] = ()
         for number, option in reversed(list(enumerate(self.ask.options))):
             takes = (self._set(x.variable, self._element(*self.chosen[x.variable], at)) for x in option.choices)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Layout
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS
+from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
 
@@ -111,7 +111,7 @@ def _read_by(node: object) -> Iterator[core.Expression]:
     match node:
         case core.Read(cell):
             yield cell
-        case core.Builtin(name, arguments) if BUILTINS[name].reads:
+        case core.CallBuiltin(Builtin(reads=True), arguments):
             yield arguments[0]
         case _:
             pass

@@ -45,7 +45,7 @@ def _blocks(body: RuleBody) -> Iterator[tuple[object, ...]]:
     for node in descendants(body):
         for field in fields(node):
             value = getattr(node, field.name)
-            if isinstance(value, tuple):
+            if type(value) is tuple:
                 yield value
 
 

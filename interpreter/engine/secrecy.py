@@ -18,7 +18,7 @@ from functools import cached_property
 
 from interpreter.compiler import lower
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS
+from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, has_cards
 from interpreter.language.walk import descendants
 
@@ -267,7 +267,7 @@ class Secrecy:
                     atoms |= self._held(cell, bound)
                 case core.Read(of) if not isinstance(of, core.Cell):
                     atoms |= self._held_somewhere(of)
-                case core.Builtin(name, arguments) if BUILTINS[name].reads:
+                case core.CallBuiltin(Builtin(reads=True), arguments):
                     for argument in arguments:
                         if isinstance(argument, core.Cell):
                             atoms |= self._held(argument, bound)
@@ -284,11 +284,11 @@ class Secrecy:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
         back of a top card."""
         match node:
-            case core.Builtin("count", (core.Read(core.Cell() as cell),)):
+            case core.CallBuiltin(Builtin("count"), (core.Read(core.Cell() as cell),)):
                 yield cell
             case core.Comparison("==" | "!=", core.Read(core.Cell() as cell), core.Const(value)) if value in (None, ()):
                 yield cell
-            case core.CallRule(rule, (core.Builtin("first", (core.Read(core.Cell(group) as cell),)),)):
+            case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(group) as cell),)),)):
                 shows = self.model.groups[group].top_shows
                 if isinstance(shows, core.CallRule) and shows.rule == rule:
                     yield cell

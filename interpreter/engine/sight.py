@@ -13,6 +13,7 @@ from interpreter.engine.rules import Table
 from interpreter.engine.secrecy import is_visible
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
+from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
@@ -192,7 +193,7 @@ def compiled(table: Table, state: State, tree: core.Expression, player: int | No
 
     def opened(node: object) -> object:
         match node:
-            case core.CallRule(rule, (core.Builtin("first", (core.Read(core.Cell(name, None)),)),)):
+            case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(name, None)),)),)):
                 group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
                 shows = group.top_shows
                 if (

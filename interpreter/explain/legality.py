@@ -146,7 +146,7 @@ def _parts(node: core.Expression) -> Iterator[core.Expression]:
             yield from _parts(value)
         case core.Comparison(_, left, right) | core.MemberOf(left, right):
             yield from (side for side in (left, right) if not isinstance(side, core.Const | core.MakeList))
-        case core.CallRule() | core.CallBase() | core.Builtin():
+        case core.CallRule() | core.CallBase() | core.CallBuiltin():
             yield from (child for child in descendants(node) if isinstance(child, core.Local))
         case core.KindTest(value):
             yield value

@@ -1,47 +1,20 @@
 """Registry of built-in functions, used by the checker and by both execution forms.
 
-The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtin_functions`. A module calls the
-function of the runtime with that name, or :mod:`interpreter.compiler.build.builtin_calls` builds it from other ops.
+A call in the checked tree holds its row. :mod:`interpreter.language.check_builtins` checks the arguments. The plain
+form has a function for each row in :mod:`interpreter.compiler.plain.builtin_functions`. A module calls the function of
+the runtime with that name, or :mod:`interpreter.compiler.build.builtin_calls` builds it from other ops.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple
 
-from interpreter.base.frozen import dataclass
-from interpreter.base.source import Span
-from interpreter.language import core, nodes
-from interpreter.language.model import Model
-from interpreter.language.types import (
-    BOOL,
-    INT,
-    LINK,
-    NEVER,
-    NODE,
-    SEAT,
-    AnyType,
-    BagType,
-    CardType,
-    CollectionType,
-    HolderType,
-    IntType,
-    KindType,
-    ListType,
-    NeverType,
-    PileType,
-    RoomType,
-    SetType,
-    TrackType,
-    Type,
-)
-
-__all__ = ["BUILTINS", "FUNCTIONS", "Builtin", "BuiltinCall"]
+__all__ = ["BUILTINS", "FUNCTIONS", "Builtin"]
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
-    """One built-in function. The types of parameters and result are words: see :data:`TYPES`, :data:`TYPE_FORMS`
-    and :class:`BuiltinCall`."""
+class Builtin(NamedTuple):
+    """One built-in function. The types of parameters and result are words: see
+    :mod:`interpreter.language.check_builtins`."""
 
     name: str
     parameters: tuple[str, ...]
@@ -151,126 +124,3 @@ _ROWS = (
 BUILTINS = {row.name: row for row in _ROWS}
 FUNCTIONS = {name: row for name, row in BUILTINS.items() if row.about}
 """Built-ins that authors may call."""
-
-TYPES: dict[str, Type] = {
-    "int": INT,
-    "bool": BOOL,
-    "node": NODE,
-    "seat": SEAT,
-    "ints": ListType(INT),
-    "nodes": ListType(NODE),
-    "seats": ListType(SEAT),
-    "links": ListType(LINK),
-}
-"""Words for parameters and results of one type."""
-TYPE_FORMS: dict[str, tuple[str, tuple[type[Type], ...], type[AnyType]]] = {
-    "counted": ("something to count", (ListType, SetType, BagType, IntType, PileType), AnyType),
-    "pile": ("a pile", (PileType,), AnyType),
-    "kinds": ("a set of kinds", (ListType, SetType), KindType),
-    "rooms": ("a list of rooms", (ListType,), RoomType),
-}
-"""Words for parameters of several types: a description, the allowed forms, and the form of items of collections."""
-
-
-class Checker(Protocol):
-    """Entry points of the expression checker, for arguments."""
-
-    model: Model
-
-    def value(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression: ...
-
-    def need(self, node: nodes.Expr, expected: Type) -> core.Expression: ...
-
-    def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]: ...
-
-    def holder(self, node: nodes.Expr) -> core.Expression: ...
-
-    def fit(self, value: core.Expression, expected: Type, span: Span, subject: str) -> core.Expression: ...
-
-    def error(self, code: str, message: str, span: Span) -> None: ...
-
-
-class BuiltinCall:
-    """One call, whose arguments are checked in order. ``item`` is the item type and ``bag`` the kind of tokens inferred
-    so far."""
-
-    def __init__(self, checker: Checker) -> None:
-        self.checker = checker
-        self.item: Type = NEVER
-        self.bag = ""
-
-    def argument(self, word: str, node: nodes.Expr) -> core.Expression:
-        """Check the next argument, for a parameter with this word."""
-        checker = self.checker
-        match word:
-            case "numbers":
-                value = checker.value(node, ListType(INT))
-                if (
-                    isinstance(value.type, ListType)
-                    and value.type.of is not None
-                    and isinstance(value.type.of, BagType)
-                ):
-                    self.bag = value.type.of.name
-                    return value
-                return checker.fit(value, ListType(INT), node.span, "")
-            case "kind":
-                return checker.need(node, KindType(self.bag))
-            case "any":
-                return checker.value(node)
-            case "list":
-                value, self.item = checker.items(node)
-                return value
-            case "bag":
-                return self._bag(node)
-            case "track":
-                value = checker.holder(node)
-                if isinstance(value.type, HolderType):
-                    self.bag = value.type.name
-                if not isinstance(value.type, TrackType | NeverType):
-                    checker.error("E401", f"got {value.type}, want a track", node.span)
-                return value
-            case _ if word in TYPES:
-                return checker.need(node, TYPES[word])
-            case _:
-                return self._of_forms(word, node)
-
-    def _of_forms(self, word: str, node: nodes.Expr) -> core.Expression:
-        value = self.checker.value(node)
-        expected, forms, item = TYPE_FORMS[word]
-        match value.type:
-            case NeverType():
-                pass
-            case PileType(name=name) if PileType in forms:
-                self.item = CardType(name)
-            case CollectionType(of=KindType(name=name)) if word == "kinds":
-                self.bag = name
-            case CollectionType(of=of) as type_ if type(type_) in forms and isinstance(of, item | NeverType):
-                pass
-            case type_ if type(type_) not in forms or isinstance(type_, CollectionType):
-                self.checker.error("E401", f"got {type_}, want {expected}", node.span)
-            case _:
-                pass
-        return value
-
-    def _bag(self, node: nodes.Expr) -> core.Expression:
-        checker, bag = self.checker, self.bag
-        if checker.model.is_unit(bag):
-            return checker.need(node, INT)
-        value = checker.value(node, BagType(bag) if bag else None)
-        if isinstance(value.type, BagType) and bag in ("", value.type.name):
-            self.bag = value.type.name
-        elif not isinstance(value.type, NeverType):
-            expected = f"bag of {bag}" if bag else "a bag"
-            checker.error("E401", f"got {value.type}, want {expected}", node.span)
-        return value
-
-    def gives(self, word: str) -> Type:
-        """Return the result type. Call it after all arguments are checked."""
-        inferred: dict[str, Type] = {
-            "item": self.item,
-            "list": ListType(self.item),
-            "lists": ListType(ListType(self.item)),
-            "bags": ListType(BagType(self.bag)),
-            "room": RoomType(KindType(self.bag)),
-        }
-        return TYPES.get(word) or inferred[word]

@@ -15,7 +15,8 @@ from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
-from interpreter.language.builtins import FUNCTIONS, Builtin, BuiltinCall
+from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
+from interpreter.language.check_builtins import BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
@@ -431,7 +432,7 @@ class Expressions:
         if name in attributes:
             return core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
         if isinstance(of.type, PileType) and name == "top":
-            return core.Builtin("top", (of,), type=CardType(of.type.name), span=span)
+            return core.CallBuiltin(BUILTINS["top"], (of,), type=CardType(of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
 
     def group_key(self, type_: Type, name: str) -> str | None:
@@ -634,8 +635,8 @@ class Expressions:
         graph = self.model.graph
         if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
             arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
-        return core.Builtin(
-            node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
+        return core.CallBuiltin(
+            function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
         )
 
     def _of_table(self, node: nodes.Call) -> core.Expression:
@@ -666,7 +667,9 @@ class Expressions:
         return core.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
 
     def _sum_of_bags(self, bags: core.Expression, kind: str, span: Span) -> core.Expression:
-        return core.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
+        return core.CallBuiltin(
+            BUILTINS["sum of bags"], (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span
+        )
 
     def _empty_bag(self, kind: str, span: Span) -> core.Expression:
         return core.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
@@ -727,7 +730,7 @@ class Expressions:
         or_none = maybe and node.name != "sum"
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
-        return core.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
+        return core.CallBuiltin(BUILTINS[name], (mapped,), or_none, type=type_, span=node.span)
 
     def _report_all_where(self, node: nodes.Aggregate) -> None:
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
@@ -826,12 +829,8 @@ class Expressions:
                 joined = NEVER
             type_ = joined
         if isinstance(expected, SetType):
-            return core.Builtin(
-                "set of list",
-                (core.MakeList(tuple(checked), type=ListType(type_), span=span),),
-                type=SetType(type_),
-                span=span,
-            )
+            listed = core.MakeList(tuple(checked), type=ListType(type_), span=span)
+            return core.CallBuiltin(BUILTINS["set of list"], (listed,), type=SetType(type_), span=span)
         return core.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
 
     def _listed(self, of: Type, span: Span) -> Type:
@@ -1000,7 +999,7 @@ class Expressions:
             and expected.of
             and accepts(expected.of, value.type.of)
         ):
-            return core.Builtin("set of list", (value,), type=SetType(value.type.of), span=span)
+            return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
             self._maybe_none_at(span, value.type)
         else:

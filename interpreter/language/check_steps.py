@@ -13,6 +13,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.check_expressions import MAXIMUM_NESTING, Expressions
 from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.scope import Frame, Variable, path_of
@@ -242,13 +243,15 @@ class Steps:
         every = ListType(of)
         rest, drawn = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
         numbers = core.RangeFrom(
-            core.Const(1), core.Builtin("count", (rest,), span=span), type=ListType(INT), span=span
+            core.Const(1), core.CallBuiltin(BUILTINS["count"], (rest,), span=span), type=ListType(INT), span=span
         )
         joined = core.Arithmetic("+", drawn, core.MakeList((picked,), type=every, span=span), type=every, span=span)
         body = (
             core.Picks(item, rest, node.chance, span=span),
             core.SetLocal(drawn.index, joined, span=span),
-            core.SetLocal(rest.index, core.Builtin("without", (rest, picked), type=every, span=span), span=span),
+            core.SetLocal(
+                rest.index, core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span), span=span
+            ),
         )
         number, *hidden = (self.frame.hidden() for _ in range(3))
         self.before += [
@@ -282,13 +285,15 @@ class Steps:
             "+", self._current(variable, cell, type_), added, type=type_, span=span
         )
         if isinstance(type_, SetType):
-            joined = core.Builtin("set of list", (joined,), type=type_, span=span)
+            joined = core.CallBuiltin(BUILTINS["set of list"], (joined,), type=type_, span=span)
         return self._store(variable, cell, joined, span)
 
     def _remove(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
         variable, cell, type_ = self._target(target)
         item = self.expressions.need(value, self._item_type(type_, target.span))
-        rest = core.Builtin("without", (self._current(variable, cell, type_), item), type=type_, span=span)
+        rest = core.CallBuiltin(
+            BUILTINS["without"], (self._current(variable, cell, type_), item), type=type_, span=span
+        )
         return self._store(variable, cell, rest, span)
 
     def _item_type(self, type_: Type, span: Span) -> Type:
@@ -493,7 +498,9 @@ class Steps:
             self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=help))
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
-            cards = core.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
+            cards = core.CallBuiltin(
+                BUILTINS["cards of piles"], (cards,), type=ListType(CardType()), span=node.what.span
+            )
         return core.MoveCards(cards, target, node.target.where, span=node.span)
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:

@@ -12,6 +12,7 @@ from typing import Literal
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Value
 from interpreter.base.source import NOWHERE, Span
+from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, Type
 
 __all__ = [
@@ -21,8 +22,8 @@ __all__ = [
     "Ask",
     "BagItem",
     "Branch",
-    "Builtin",
     "CallBase",
+    "CallBuiltin",
     "CallRule",
     "Cell",
     "Choice",
@@ -208,10 +209,10 @@ class CallBase(Typed):
 
 
 @dataclass(frozen=True, slots=True)
-class Builtin(Typed):
+class CallBuiltin(Typed):
     """Call of a built-in function. With ``or_none``, the result is none instead of a failure if nothing is found."""
 
-    name: str
+    builtin: Builtin
     arguments: tuple[Expression, ...]
     or_none: bool = False
 
@@ -348,7 +349,7 @@ class Fold(Loop):
 
 @dataclass(frozen=True, slots=True)
 class Search(Loop):
-    """``first(x in items where test)`` and ``last(…)``. ``or_none`` as in :class:`Builtin`."""
+    """``first(x in items where test)`` and ``last(…)``. ``or_none`` as in :class:`CallBuiltin`."""
 
     operation: Literal["first", "last"]
     or_none: bool = False
@@ -357,7 +358,7 @@ class Search(Loop):
 @dataclass(frozen=True, slots=True)
 class Order(Loop):
     """``sorted(x in items where test by keys)``, and its first or last item: ``min`` and ``max``. The sort is stable;
-    without keys, items are compared themselves. ``or_none`` as in :class:`Builtin`."""
+    without keys, items are compared themselves. ``or_none`` as in :class:`CallBuiltin`."""
 
     operation: Literal["sorted", "min", "max"]
     keys: tuple[Expression, ...]
@@ -390,7 +391,7 @@ Expression = (
     | TableCell
     | CallRule
     | CallBase
-    | Builtin
+    | CallBuiltin
     | MakeRecord
     | MakeList
     | AmountOf

@@ -13,6 +13,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
+from interpreter.language.builtins import Builtin
 from interpreter.language.model import GraphDecl, NodeRow
 from interpreter.language.types import IntType
 
@@ -96,7 +97,7 @@ def printed_value(graph: GraphDecl, node: core.Expression, locals_: Sequence[Val
             return (value(item) in value(items)) != negated
         case core.MakeList(items):
             return tuple(value(item) for item in items)
-        case core.Builtin("min" | "max" as name, arguments):
+        case core.CallBuiltin(Builtin("min" | "max" as name), arguments):
             return (min if name == "min" else max)(value(argument) for argument in arguments)
         case core.TableCell(table, keys) if table in graph.tables:
             cells, place = graph.tables[table].cells, tuple(value(key) for key in keys)

@@ -59,8 +59,8 @@ def size(tree: object) -> int:
 
 def rewritten(tree: T, change: Callable[[object], object]) -> T:
     """Return a tree with ``change`` applied to every node, bottom up."""
-    if isinstance(tree, tuple):
-        return cast(T, tuple(rewritten(item, change) for item in tree))
+    if type(tree) is tuple:
+        return cast(T, tuple(rewritten(item, change) for item in cast("tuple[object, ...]", tree)))
     if not isinstance(tree, Core | Node) or not is_dataclass(tree):
         return tree
     changes: dict[str, object] = {}

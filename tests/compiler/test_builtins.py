@@ -27,7 +27,8 @@ from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS, TYPES, Builtin
+from interpreter.language.builtins import BUILTINS, Builtin
+from interpreter.language.check_builtins import TYPES
 from interpreter.language.types import (
     INT,
     SEAT,
@@ -88,12 +89,12 @@ class Call:
     or_none: bool
 
     @property
-    def node(self) -> core.Builtin:
+    def node(self) -> core.CallBuiltin:
         market = core.Cell("market", None, type=TrackType("gem"))
         given = (
             market if isinstance(each, TrackType) else core.Local(i, "", type=each) for i, each in enumerate(self.types)
         )
-        return core.Builtin(self.row.name, tuple(given), self.or_none, type=self.result)
+        return core.CallBuiltin(self.row, tuple(given), self.or_none, type=self.result)
 
     def __str__(self) -> str:
         return f"{self.row.name}({', '.join(map(str, self.types))}){' or none' if self.or_none else ''}"

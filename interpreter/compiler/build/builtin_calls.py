@@ -10,7 +10,6 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import INT, BagType, IntType, NoneType, Type
 
 __all__ = ["BUILT", "Builtins"]
@@ -24,16 +23,16 @@ CARDS = ops.Var("cards", "i32")
 class Builtins(Rows):
     """Builds calls of built-in functions."""
 
-    def builtin(self, node: core.Builtin) -> ops.Value:
-        row = BUILTINS[node.name]
+    def builtin(self, node: core.CallBuiltin) -> ops.Value:
+        row = node.builtin
         if row.runtime:
-            result = self._runtime(node.name, node)
+            result = self._runtime(node.builtin.name, node)
         else:
             form = node.arguments[0].type.word
-            result = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
-        return self.found(result, node.type, node.name) if row.partial and not node.or_none else result
+            result = (BUILT.get(f"{node.builtin.name} of {form}") or BUILT[node.builtin.name])(self, node)
+        return self.found(result, node.type, node.builtin.name) if row.partial and not node.or_none else result
 
-    def _runtime(self, function: str, node: core.Builtin) -> ops.Value:
+    def _runtime(self, function: str, node: core.CallBuiltin) -> ops.Value:
         """Build a call of a runtime function. The width of bags is appended if there are any."""
         values = tuple(map(self.value, node.arguments))
         types = (*(argument.type for argument in node.arguments), node.type)
@@ -46,27 +45,27 @@ class Builtins(Rows):
 
     # --- lists and numbers
 
-    def _count(self, node: core.Builtin) -> ops.Value:
+    def _count(self, node: core.CallBuiltin) -> ops.Value:
         (of,) = node.arguments
         if isinstance(of, core.Select):
             return self.count(self.source(of).each)
         return ops.ToNumber(ops.Load(self.value(of)))
 
-    def _once(self, node: core.Builtin) -> ops.Value:
+    def _once(self, node: core.CallBuiltin) -> ops.Value:
         """Return the items of a list without duplicates."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
-        return self._runtime("distinct" if node.name == "distinct" else "set_of", node)
+        return self._runtime("distinct" if node.builtin.name == "distinct" else "set_of", node)
 
-    def _end(self, node: core.Builtin) -> ops.Value:
+    def _end(self, node: core.CallBuiltin) -> ops.Value:
         """Return the first or last item, or none."""
         items = self.kept(self.value(node.arguments[0]))
         length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
-        item = ops.read(items + length * WORD, 0, rep) if node.name == "last" else ops.read(items, WORD, rep)
+        item = ops.read(items + length * WORD, 0, rep) if node.builtin.name == "last" else ops.read(items, WORD, rep)
         return ops.Select(length.equals(0), self.none(node.type), item)
 
-    def _position(self, node: core.Builtin) -> ops.Value:
+    def _position(self, node: core.CallBuiltin) -> ops.Value:
         item, items = node.arguments
         of = self.shapes.item(items.type)
         if not self.shapes.is_scalar(of):
@@ -74,7 +73,7 @@ class Builtins(Rows):
         word = self.word(self.value(item, item.type if not isinstance(item.type, NoneType) else of.maybe), True)
         return self.call("position", self.value(items), word)
 
-    def _without(self, node: core.Builtin) -> ops.Value:
+    def _without(self, node: core.CallBuiltin) -> ops.Value:
         items, item = node.arguments
         if self.shapes.is_scalar(self.shapes.item(items.type)):
             return self.call("without", self.value(items), self.word(self.value(item), True))
@@ -98,12 +97,12 @@ class Builtins(Rows):
             self.source(items).each(compare)
         return position
 
-    def _extreme(self, node: core.Builtin) -> ops.Value:
+    def _extreme(self, node: core.CallBuiltin) -> ops.Value:
         """Return the smallest or largest of some numbers."""
         best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = self.kept(self.value(argument))
-            best = self.kept(ops.Select(ops.Binary(OPERATORS[node.name], number, best), number, best))
+            best = self.kept(ops.Select(ops.Binary(OPERATORS[node.builtin.name], number, best), number, best))
         return best
 
     # --- tokens and tracks
@@ -126,7 +125,7 @@ class Builtins(Rows):
         address, offset, group = self.holder(track)
         return self.kept(ops.Cell(address + offset, group), "held"), group
 
-    def _price(self, node: core.Builtin) -> ops.Value:
+    def _price(self, node: core.CallBuiltin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
         is_unit = isinstance(self.shapes.held(track.type), IntType)
@@ -136,12 +135,12 @@ class Builtins(Rows):
             bag = self.call("bag_single", bag, ZERO, width)
         return self.call("track_price", data, held, bag, width)
 
-    def _vacancy(self, node: core.Builtin) -> ops.Value:
+    def _vacancy(self, node: core.CallBuiltin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
         return self.call("track_vacancy", data, kind, ops.read(held + kind * WORD, 0, "i64", group))
 
-    def _fitting(self, node: core.Builtin) -> ops.Value:
+    def _fitting(self, node: core.CallBuiltin) -> ops.Value:
         """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
 
         The fast path returns -1 if a count is negative; then the slow one is used.
@@ -156,10 +155,10 @@ class Builtins(Rows):
             )
         further = tuple(self.kept(self.value(argument)) for argument in kind)
         if row is None:
-            return self.call(node.name, bag, self.value(rooms), *further, width)
-        result = self.var("i64", "fits", self.call(f"{node.name}_within", bag, row, *further, width))
+            return self.call(node.builtin.name, bag, self.value(rooms), *further, width)
+        result = self.var("i64", "fits", self.call(f"{node.builtin.name}_within", bag, row, *further, width))
         with self.when(result < 0):
-            self.set(result, self.call(node.name, bag, self.value(rooms), *further, width))
+            self.set(result, self.call(node.builtin.name, bag, self.value(rooms), *further, width))
         return result
 
     # --- the graph
@@ -169,13 +168,13 @@ class Builtins(Rows):
             raise Unsupported("a graph")
         return self.constants.graph
 
-    def _neighbours(self, node: core.Builtin) -> ops.Value:
+    def _neighbours(self, node: core.CallBuiltin) -> ops.Value:
         graph = self._graph()
         rows = [graph.neighbours(number) for number in range(graph.node_count)]
         table = self.memory.words([self.memory.words([len(row), *row]) for row in rows])
         return ops.Load(self.value(node.arguments[0]) * WORD, table)
 
-    def _way(self, node: core.Builtin) -> ops.Value:
+    def _way(self, node: core.CallBuiltin) -> ops.Value:
         starts, goal, within, *dealt = node.arguments
         size = self._graph().node_count
 
@@ -185,7 +184,7 @@ class Builtins(Rows):
                 return ops.Call(row, (b.value(dealt[0]),))
             return ops.Constant(self.memory.words(list(self.constants.lengths)), about="lengths")
 
-        if node.name == "distance" and not isinstance(starts, core.MakeList):
+        if node.builtin.name == "distance" and not isinstance(starts, core.MakeList):
             inputs = (starts, within, *dealt)
             if not free_locals(goal).keys() <= free_locals(inputs).keys():
                 row = self.row(
@@ -197,7 +196,7 @@ class Builtins(Rows):
                 if row is not None:
                     to = self.kept(self.value(goal))
                     return ops.read(row + to * WORD, WORD, "i64")
-        return self.call(node.name, *map(self.value, (starts, goal, within)), lengths(self))
+        return self.call(node.builtin.name, *map(self.value, (starts, goal, within)), lengths(self))
 
     def _dealt(self) -> None:
         """Build the function that returns the lengths of links on which cards lie, as a row of words. If they changed
@@ -218,13 +217,13 @@ class Builtins(Rows):
         self.give(ops.Constant(lengths, about="lengths"))
 
 
-BUILT: dict[str, Callable[[Builtins, core.Builtin], ops.Value]] = {
+BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "count": Builtins._count,
     "count of bag": lambda b, node: b._runtime("bag_total", node),
     "count of int": lambda b, node: b.value(node.arguments[0]),
     "first": Builtins._end,
     "last": Builtins._end,
-    "top": lambda b, node: b.found(b._end(node), node.type, node.name),
+    "top": lambda b, node: b.found(b._end(node), node.type, node.builtin.name),
     "distinct": Builtins._once,
     "set of list": Builtins._once,
     "position": Builtins._position,

@@ -98,7 +98,7 @@ class Expressions(Builtins):
                 return self._table(node)
             case core.CallRule() | core.CallBase():
                 return self._rule(node)
-            case core.Builtin():
+            case core.CallBuiltin():
                 return self.builtin(node)
             case core.MakeRecord(fields):
                 return self.record(fields, shapes.fields(node.type))

@@ -16,6 +16,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
+from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 
 __all__ = ["Each", "Loops", "Source"]
@@ -62,9 +63,9 @@ class Loops(KeptForms, ABC):
             case core.Select(test=test, value=value):
                 if not (stops and may_fail(self.program, (test, value))):
                     return self._filtered(node, stops)
-            case core.Builtin("clockwise", (seat,)):
+            case core.CallBuiltin(Builtin("clockwise"), (seat,)):
                 return self._clockwise(seat)
-            case core.Builtin("cards of piles", (piles,)):
+            case core.CallBuiltin(Builtin("cards of piles"), (piles,)):
                 return self._cards_of(self.source(piles, stops=stops))
         return self.items_of(self.kept(self.value(node), "list"), self.shapes.item(node.type))
 

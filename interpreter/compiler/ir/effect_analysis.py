@@ -10,7 +10,6 @@ from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import Part, inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
 
@@ -31,7 +30,7 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
                 pass
             case core.RangeFrom():
                 return True
-            case core.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
+            case core.CallBuiltin(row) if row.strict or (row.partial and not node.or_none):
                 return True
             case core.CallRule() | core.CallBase():
                 target = program.target(node)

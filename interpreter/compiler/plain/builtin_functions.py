@@ -12,7 +12,6 @@ from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model
 
 __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
@@ -20,9 +19,9 @@ __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 MAXIMUM_SUBSETS = 20_000
 
 
-def compiled(node: core.Builtin, values: Sequence[Evaluate], game: Constants, meter: Meter) -> Evaluate:
+def compiled(node: core.CallBuiltin, values: Sequence[Evaluate], game: Constants, meter: Meter) -> Evaluate:
     """Compile a call, given the closures of its arguments. Arguments and results cost steps by their size."""
-    row, span = BUILTINS[node.name], node.span
+    row, span = node.builtin, node.span
     words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
     arguments = [_argument(word, value, game) for word, value in zip(words, values, strict=False)]
     function, or_none = implementation(node, game), node.or_none
@@ -62,10 +61,11 @@ def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
     return track
 
 
-def implementation(node: core.Builtin, game: Constants) -> Callable[..., Value]:
+def implementation(node: core.CallBuiltin, game: Constants) -> Callable[..., Value]:
     """Return the implementation of a call. One for the type of the first argument takes precedence."""
-    name = f"{node.name} of {node.arguments[0].type.word}"
-    return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)
+    name = node.builtin.name
+    typed = f"{name} of {node.arguments[0].type.word}"
+    return OF_VALUES.get(typed) or OF_VALUES.get(name) or OF_GAME[name](game)
 
 
 def _as_bag(value: Value) -> Value:

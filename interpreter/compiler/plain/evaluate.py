@@ -118,7 +118,7 @@ class Evaluator:
                 return self._applied(partial(_cell_of, self.constants.model.tables[name], node.span), *keys)
             case core.CallRule() | core.CallBase():
                 return self._call(node)
-            case core.Builtin():
+            case core.CallBuiltin():
                 return builtins.compiled(
                     node, [self.compile(argument) for argument in node.arguments], self.constants, self.meter
                 )
