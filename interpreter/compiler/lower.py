@@ -267,12 +267,12 @@ class Lowering:
 
     def _guarded(self, layer: RuleLayer) -> tuple[core.Step, ...]:
         """Return the body; if `when` is false, it calls the layer below."""
-        if layer.when is None or layer.layer == 0:
+        if layer.guard is None:
             return layer.steps
         arguments = tuple(core.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
         below = core.CallBase(layer.rule, layer.layer - 1, arguments, type=layer.result, span=layer.span)
         fallback: core.Step = core.Performs(below) if layer.result == NOTHING else core.Returns(below)
-        return (core.Branch(core.Test(layer.when, span=layer.when.span), layer.steps, (fallback,), span=layer.span),)
+        return (core.Branch(core.Test(layer.guard, span=layer.guard.span), layer.steps, (fallback,), span=layer.span),)
 
     # --- notes with their triggers
 

@@ -28,7 +28,7 @@ def reach_of(model: Model, known: Reach | None = None) -> Reach:
     for name, layer in procedures.items():
         if name not in own:
             own[name] = _facts_in(model, (layer.body, layer.when))
-            if layer.when is not None and layer.layer > 0:
+            if layer.guard is not None:
                 own[name].calls.add(layer.below)
     _join_triggers(model, own)
     closed.update((name, _closure(name, own)) for name in procedures if name not in closed)

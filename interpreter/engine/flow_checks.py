@@ -103,7 +103,7 @@ def _asking(model: Model, reach: Reach) -> frozenset[str]:
         more = {
             name
             for name, layer in reach.procedures.items()
-            if not known.isdisjoint(led[name]) and (layer.when is None or layer.below in {*known, f"{layer.rule}@-1"})
+            if not known.isdisjoint(led[name]) and (layer.guard is None or layer.below in known)
         }
         heard = (t.event for t in model.triggers.values() if any(case.procedure in more for case in t.cases))
         if known == (more := {ASKS, *more, *heard}):

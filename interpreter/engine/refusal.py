@@ -213,7 +213,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
     layer = table.rules.program.reach.procedures[verdict]
     compile_ = table.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-    if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(state, env):
+    if layer.guard is not None and not compile_(layer.guard)(state, env):
         return refuse(names, layer.below, values, because)
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)

@@ -231,8 +231,8 @@ class Secrecy:
             _Flow(self, procedure).follow(lowered.entry, env)
             return procedure
         course = CALLED
-        if layer.when is not None and layer.layer > 0:
-            course |= self.label(layer.when, env)
+        if layer.guard is not None:
+            course |= self.label(layer.guard, env)
             procedure.result |= course | self._procedure(layer.below).result
         if lowered is not None and lowered.steps is not None:
             _Steps(self, procedure).run(lowered.steps, env, course)

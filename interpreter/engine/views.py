@@ -248,10 +248,10 @@ def _cites_of_phase(table: Table, state: State, rule: CheckedRule, record_number
     past: State | None = None
     cites: list[str] = []
     for layer in reversed(rule.layers):
-        if layer.when is not None and layer.layer > 0:
+        if layer.guard is not None:
             past = past or _state_at(state, record_number)
             table.machine.meter.refill()
-            if not table.machine.expressions.closure(layer.when)(past, [None] * layer.local_count):
+            if not table.machine.expressions.closure(layer.guard)(past, [None] * layer.local_count):
                 continue
         cites[:0] = layer.cites
         if not any(isinstance(node, core.CallBase) for node in descendants(layer.body)):

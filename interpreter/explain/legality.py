@@ -100,7 +100,7 @@ class _Asker:
         """Evaluate the lines of the uppermost layer in force."""
         layer = self._game.ruleset.program.reach.procedures[verdict]
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-        if layer.when is not None and layer.layer > 0 and not self._value(layer.when, env):
+        if layer.guard is not None and not self._value(layer.guard, env):
             yield from self._lines(layer.below, values)
             return
         assert isinstance(layer.body, tuple)

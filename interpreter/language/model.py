@@ -346,6 +346,11 @@ class RuleLayer:
         return f"{self.rule}@{self.layer}"
 
     @property
+    def guard(self) -> core.Expression | None:
+        """Condition without which a call goes to the layer below; None if the layer runs in any case."""
+        return self.when if self.layer > 0 else None
+
+    @property
     def below(self) -> str:
         """Id of the layer that a call goes to if this one does not run."""
         return f"{self.rule}@{self.layer - 1}"

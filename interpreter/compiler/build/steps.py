@@ -60,9 +60,9 @@ class Steps(DelayedBlocks):
 
         def build(b: Steps) -> None:
             b.begin(layer, pure=True)
-            if layer.when is not None and layer.layer > 0:
+            if layer.guard is not None:
                 below = b.function(layer.below)
-                with b.when(ops.negated(b.value(layer.when))):
+                with b.when(ops.negated(b.value(layer.guard))):
                     b.give(ops.Call(below, parameters, result))
             b._body(layer)
 
@@ -71,7 +71,7 @@ class Steps(DelayedBlocks):
 
     def membership(self, target: str) -> str | None:
         layer = self.program.reach.procedures[target]
-        if layer.when is not None and layer.layer > 0:
+        if layer.guard is not None:
             return None
         nodes = list(descendants(layer.body if isinstance(layer.body, tuple) else core.Returns(layer.body)))
         returned = [node.value for node in nodes if isinstance(node, core.Returns)]

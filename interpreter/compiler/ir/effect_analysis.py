@@ -39,7 +39,7 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
                     return True
                 if may_fail(program, (layer.body, layer.when), _open | {target}):
                     return True
-                if layer.when is not None and layer.layer > 0:
+                if layer.guard is not None:
                     below = core.CallBase(layer.rule, layer.layer - 1, ())
                     if may_fail(program, below, _open | {target}):
                         return True

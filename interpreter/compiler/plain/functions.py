@@ -50,7 +50,7 @@ class Functions:
 
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
-        when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
+        when = self.expressions.compile(layer.guard) if layer.guard is not None else None
         called, below = self.called, layer.below
         body = self._function_body(layer)
         size = layer.local_count
