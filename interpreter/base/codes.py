@@ -86,7 +86,7 @@ CODES: dict[str, str] = {
     "E511": "alternative with different values",
     "E601": "unknown statement",
     "E602": "waiver without a valid reason",
-    "E603": "statement file cannot be read",
+    "E603": "statements cannot be read",
     "E701": "function with side effects",
     "E702": "path without a return value",
     "E703": "repeated decision without an end",

@@ -92,7 +92,8 @@ def _compose(source: Source, examined: Examined) -> None:
 
 
 def _cite(source: Source, examined: Examined) -> None:
-    examined.diagnostics += check_statements(source.shelf)
+    assert examined.composition is not None
+    examined.diagnostics += check_statements(source.shelf, examined.composition.family)
 
 
 def _check(_: Source, examined: Examined) -> None:
@@ -138,7 +139,7 @@ def _use(_: Source, examined: Examined) -> None:
 PASSES = (
     Pass("statements", _read),
     Pass("compose", _compose),
-    Pass("citations", _cite),
+    Pass("citations", _cite, "composition"),
     Pass("check", _check, "composition"),
     Pass("policies", _follow, "composition"),
     Pass("reach", _reach, "no error"),

@@ -43,7 +43,7 @@ from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
-from interpreter.reading.statements import Statement
+from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["check", "check_function", "check_text", "literal_type"]
@@ -524,8 +524,7 @@ class _Whole(Checker):
     def _citations(self) -> None:
         for cite in self._all_cites():
             if cite.text not in self.statements:
-                message = f"unknown statement `{cite.text}`{did_you_mean(cite.text, self.statements)}"
-                self.error("E601", message, cite.span)
+                self.diagnostics.append(unknown_statement(cite.text, cite.span, self.statements))
 
     def _all_cites(self) -> Iterator[Scalar]:
         for document in self.composition.documents:

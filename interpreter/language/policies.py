@@ -40,7 +40,7 @@ from interpreter.language.types import (
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document, Shelf
-from interpreter.reading.statements import Statement
+from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = [
@@ -187,8 +187,7 @@ def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Ite
         for decision in policy.value.entries if isinstance(policy.value, Mapping) else ():
             for cite in words(decision.value.get("cites")) if isinstance(decision.value, Mapping) else ():
                 if cite.text not in statements:
-                    near = did_you_mean(cite.text, statements)
-                    yield Diagnostic("E601", f"unknown statement `{cite.text}`{near}", cite.span)
+                    yield unknown_statement(cite.text, cite.span, statements)
 
 
 class _Reader:

@@ -8,12 +8,18 @@ from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 
-from interpreter.base.diagnostics import Diagnostic, readable
+from interpreter.base.diagnostics import Diagnostic, Note, readable
 from interpreter.base.frozen import dataclass
+from interpreter.base.plurals import counted
+from interpreter.base.source import SourceFile, Span
+from interpreter.base.suggest import did_you_mean
 from interpreter.reading.dependencies import digest, looked_at
 from interpreter.reading.files import Shelf, files_at
 
-__all__ = ["Statement", "check_statements", "statements_of"]
+__all__ = ["Statement", "check_statements", "statements_of", "unknown_statement"]
+
+REQUIRED = ("id", "kind", "statement")
+STATEMENT_KINDS = ("rule", "table", "component", "example", "advice", "ui", "gap", "fill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +43,22 @@ def statements_of(shelf: Shelf) -> dict[str, Statement]:
     return statements
 
 
-def check_statements(shelf: Shelf) -> list[Diagnostic]:
-    """Report files of statements that cannot be read."""
-    problems = ((name, _read(path)[1]) for path, name in _files(shelf))
-    return [Diagnostic("E603", f"cannot read `{name}`: {problem}", None) for name, problem in problems if problem]
+def check_statements(shelf: Shelf, family: str) -> list[Diagnostic]:
+    """Report files of a family's statements that cannot be read, and rows that are not as the first line says."""
+    diagnostics: list[Diagnostic] = []
+    for path, name in _files(shelf):
+        if name.startswith(f"{family}/"):
+            _, problem = _read(path)
+            unreadable = [Diagnostic("E603", f"cannot read `{name}`: {problem}", None)]
+            diagnostics += unreadable if problem else _check_rows(SourceFile(name, _text(path.read_bytes())))
+    return diagnostics
+
+
+def unknown_statement(id: str, span: Span, statements: dict[str, Statement]) -> Diagnostic:
+    """Return the error for an unknown statement. It suggests ids with the same letters, if there are any."""
+    letters = id.rpartition("-")[0]
+    alike = [known for known in statements if known.rpartition("-")[0] == letters] or statements
+    return Diagnostic("E601", f"unknown statement `{id}`{did_you_mean(id, alike)}", span)
 
 
 def _files(shelf: Shelf) -> Iterator[tuple[Path, str]]:
@@ -63,8 +81,8 @@ def _read(path: Path) -> tuple[tuple[Statement, ...], str]:
 @lru_cache(maxsize=64)
 def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
     try:
-        reader = csv.DictReader(StringIO(data.decode("utf-8"), newline=""))
-        missing = [name for name in ("id", "kind", "statement") if name not in (reader.fieldnames or ())]
+        reader = csv.DictReader(StringIO(_text(data), newline=""))
+        missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
         if missing:
             return (), f"the first line has no column `{missing[0]}`"
         return tuple(_statement(row, stem) for row in reader), ""
@@ -72,6 +90,34 @@ def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
         return (), "it is not UTF-8"
     except csv.Error as error:
         return (), str(error).lower()
+
+
+def _text(data: bytes) -> str:
+    """Return the text of a file, without the mark that spreadsheets put before it."""
+    return data.decode("utf-8-sig")
+
+
+def _check_rows(file: SourceFile) -> Iterator[Diagnostic]:
+    rows = csv.reader(StringIO(file.text, newline=""))
+    columns = next(rows)
+    first: dict[str, Span] = {}
+    after = rows.line_num
+    for row in rows:
+        begin, after = file.line_starts[after], rows.line_num
+        span = Span(file, begin, begin + len(file.line(file.position(begin)[0])))
+        cells = dict(zip(columns, row, strict=False))
+        id, kind = cells.get("id"), cells.get("kind")
+        if row and len(row) != len(columns):
+            message = f"got {counted(len(row), 'cell')}, want {len(columns)}"
+            yield Diagnostic("E603", message, span, help="put text with a comma in double quotes")
+        elif missing := [name for name in REQUIRED if row and not cells[name]]:
+            yield Diagnostic("E603", f"a row without `{missing[0]}`", span)
+        elif kind is not None and kind not in STATEMENT_KINDS:
+            yield Diagnostic("E603", f"unknown kind `{kind}`{did_you_mean(kind, STATEMENT_KINDS)}", span)
+        if id in first:
+            yield Diagnostic("E603", f"`{id}` is given twice", span, (Note("first given here", first[id]),))
+        elif id:
+            first[id] = span
 
 
 def _statement(row: dict[str, str | None], stem: str) -> Statement:

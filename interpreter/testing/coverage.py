@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.reading.compose import word, words
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.ruleset_files import overlays_for, rulesets_of
-from interpreter.reading.statements import Statement, statements_of
+from interpreter.reading.statements import Statement, statements_of, unknown_statement
 from interpreter.reading.yaml import Mapping, Sequence
 from interpreter.testing.mutation import prove
 
@@ -103,8 +102,7 @@ def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -
     for waiver in waivers:
         statement = statements.get(waiver.id)
         if statement is None:
-            message = f"unknown statement `{waiver.id}`{did_you_mean(waiver.id, statements)}"
-            diagnostics.append(Diagnostic("E601", message, waiver.span))
+            diagnostics.append(unknown_statement(waiver.id, waiver.span, statements))
         elif statement.kind not in WAIVABLE and grounds.isdisjoint(_ID.findall(waiver.reason)):
             message = f"`{waiver.id}` is a {statement.kind}: its reason must name a gap, or a component that is waived"
             diagnostics.append(Diagnostic("E602", message, waiver.span))

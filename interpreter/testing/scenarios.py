@@ -29,6 +29,7 @@ from interpreter.language.texts import Part, Report, condition_of, expression_of
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.compose import word, words
 from interpreter.reading.files import Document
+from interpreter.reading.statements import unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain
 
 __all__ = [
@@ -364,8 +365,7 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     model = ruleset.model
     for cite in scenario.cites:
         if cite.text not in ruleset.statements:
-            near = did_you_mean(cite.text, ruleset.statements)
-            yield Diagnostic("E601", f"unknown statement `{cite.text}`{near}", cite.span)
+            yield unknown_statement(cite.text, cite.span, ruleset.statements)
     if scenario.phase is not None and scenario.phase.text not in model.phases:
         near = did_you_mean(scenario.phase.text, model.phases)
         yield Diagnostic("E301", f"unknown phase `{scenario.phase.text}`{near}", scenario.phase.span)
