@@ -204,6 +204,8 @@ def cover(
             if open_:
                 proved |= prove(ruleset, suite, open_)
                 open_ -= proved
+    if suite.diagnostics:
+        raise RulesetError(suite.diagnostics)
     return Coverage(
         rulebook,
         tuple(ruleset.id for ruleset in rulesets),

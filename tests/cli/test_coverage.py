@@ -62,6 +62,13 @@ def test_a_scenario_for_what_nothing_cites_is_no_more_than_all(run: Run, pond: P
     assert "shown    2  100 %" in run("coverage", "--ruleset", "pond").stdout
 
 
+def test_a_scenario_that_cannot_be_read_is_not_left_out(run: Run, pond: Path) -> None:
+    (pond / "scenarios").mkdir()
+    (pond / "scenarios/all.yaml").write_text("language: 1\nscenarios: pond/all\nis: [{name: all}\n", encoding="utf-8")
+    result = run("coverage", "--ruleset", "pond")
+    assert (result.exit_code, "scenarios/all.yaml:4:1: E001" in result.stderr) == (1, True)
+
+
 def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
     _change(pond / "statements/pond.csv", ",pond,", ",another,")
     result = run("coverage", "--ruleset", "pond")
