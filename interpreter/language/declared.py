@@ -109,11 +109,12 @@ class Reader:
         owner: str,
         extra: tuple[str, ...] = (),
         unlisted: tuple[str, ...] = (),
+        key: str = "has",
     ) -> list[tuple[str, Type] | None]:
         """Return the attribute and type of each column of a table, or None for an unknown column.
 
         ``owner`` names the subject of a row. Columns in ``extra`` and ``unlisted`` are allowed too, although they are
-        not attributes; the former are listed in messages.
+        not attributes; the former are listed in messages. ``key`` declares the attributes.
         """
         columns: list[tuple[str, Type] | None] = []
         for cell in table.header:
@@ -123,7 +124,7 @@ class Reader:
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]
-                declared = f"allowed columns: {listed(known)}" if known else f"declare it: `has: {{{cell.text}: …}}`"
+                declared = f"allowed columns: {listed(known)}" if known else f"declare it: `{key}: {{{cell.text}: …}}`"
                 remedy = f"{declared}; `provenance` is for remarks"
                 message = f"unknown column `{cell.text}`: {owner} has no such attribute{did_you_mean(cell.text, known)}"
                 self.error("E304", message, cell.span, remedy)

@@ -56,7 +56,7 @@ class Graphs(Reader):
             for entry in sets.entries if isinstance(sets, Mapping) else ():
                 table = printed(entry.value, self.report)
                 if table is not None:
-                    columns = self.columns(table, graph.place, "a place")
+                    columns = self.columns(table, graph.place, "a place", key="place")
                     graph.sets[entry.key.text] = [self.row(columns, row) for row in table.rows]
         self._nodes(graph)
         printed_there = any(node.place for node in graph.nodes)
