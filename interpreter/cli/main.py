@@ -114,7 +114,8 @@ def main() -> None:
     search_rarely()
     try:
         code = _code()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()
     except (ReaderGone, BrokenPipeError):
         from interpreter.cli.output import discard_output
 

@@ -85,6 +85,13 @@ def test_exit_status(arguments: list[str], code: int) -> None:
     assert running.returncode == code
 
 
+@pytest.mark.skipif(os.name != "posix", reason="closes a file by its number")
+def test_a_closed_stdout_ends_it_quietly() -> None:
+    command = [sys.executable, "-m", "interpreter", "list"]
+    ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], env=ENVIRONMENT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_a_log_is_kept_to_the_end_though_nobody_reads(tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
     running = process("run", "germany-2018", "--players", "3", "--seed", "1", "--log", str(log))

@@ -55,7 +55,7 @@ def test_folders_of_the_environment_stand_beside_the_shipped_ones(
     assert str(one) in lines["first"]
     assert str(two) in lines["second"]
     assert "shipped" in lines["goofspiel"]
-    assert f"no such folder: `{tmp_path / 'three'}`" in CliRunner().invoke(cli, ["list"]).stderr
+    assert CliRunner().invoke(cli, ["list"]).stderr == f"REGELWERK_PATH: no such folder: `{tmp_path / 'three'}`\n"
 
 
 def test_a_package_ships_rulesets_without_being_imported(package: Path) -> None:

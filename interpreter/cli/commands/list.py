@@ -31,7 +31,8 @@ def command(output: str) -> None:
 
     for root in sources():
         if not root.path.is_dir():
-            notice(f"{root.origin}: no such folder: `{root.path}`")
+            origin = root.origin if root.origin.startswith("package ") else "REGELWERK_PATH"
+            notice(f"{origin}: no such folder: `{root.path}`")
     shelf = shelf_for()
     ids = shelf.ids("ruleset")
     rows = [row for id in ids if (row := _row(shelf, id)) is not None]
