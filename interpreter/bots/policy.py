@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
-from interpreter.compiler.constants import Env, Evaluate, RuleFailure
+from interpreter.compiler.constants import Caller, Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.compiler.wasm.turn import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
@@ -166,7 +166,11 @@ class PolicyBot:
         for line in way.lines:
             if line.line.chance is not None and random.below(line.line.chance[1]) >= line.line.chance[0]:
                 continue
-            preferred = self._by_line(game, decision, line, codes, random)
+            try:
+                preferred = self._by_line(game, decision, line, codes, random)
+            except RuleFailure as failure:
+                failure.chain.append(Caller(self.name, line.line.span, "in the policy"))
+                raise
             if preferred is not None:
                 return preferred
         return None

@@ -85,6 +85,16 @@ def test_what_fails_changes_nothing_however_often(plain: bool, tmp_path: Path) -
         assert len(played.game.choices) == played.made() == 5
 
 
+@FORMS
+def test_a_failure_names_the_line_of_the_policy(plain: bool, tmp_path: Path) -> None:
+    act, policies = "choose act by seats[0]:\n  go", "policies:\n  p: {act: {prefer: 'go where row[9] == 1'}}\n"
+    played = Played(loaded(write(tmp_path, act, sections=policies)), plain=plain)
+    with pytest.raises(RuleFailure, match="no item 9") as failure:
+        played.choose()
+    (caller,) = failure.value.chain
+    assert (str(caller), caller.span.text[:8]) == ("in the policy `p`", "go where")
+
+
 def test_what_is_abandoned_after_a_failure_is_done_once(tmp_path: Path) -> None:
     act = """\
         choose act by seats[0]:
