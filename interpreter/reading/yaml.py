@@ -477,6 +477,7 @@ def _value(text: str) -> int | bool | str | None:
 # -- errors of the parser ----------------------------------------------------------------------------------------------
 
 _QUOTE = "put text in double quotes if it contains `: ` or ` #`, or starts with a special character"
+_BRACKETS = "close it, or put text with brackets, braces or commas in double quotes"
 _ESCAPE = "write `\\\\` for `\\`, or use single quotes"
 _DEPTH = "compare the indentation with the lines above"
 # PyYAML's message (its two parsers differ) | our message | help | position: that of the problem or of its context
@@ -491,8 +492,8 @@ _SAYINGS: tuple[tuple[str, str, str | None, str], ...] = (
     ("cannot start any token", "got a character that cannot start a value", _QUOTE, "problem"),
     ("quoted.*unexpected (end of stream|document)", "this quote is never closed", None, "context"),
     ("escape|hexdecimal|hexadecimal|invalid Unicode", "got an unknown escape", _ESCAPE, "problem"),
-    ("',' or '\\]'", "the list in `[` is not closed, want `,` or `]`", None, "problem"),
-    ("',' or '}'", "the mapping in `{` is not closed, want `,` or `}`", None, "problem"),
+    ("',' or '\\]'", "the list in `[` is not closed, want `,` or `]`", _BRACKETS, "problem"),
+    ("',' or '}'", "the mapping in `{` is not closed, want `,` or `}`", _BRACKETS, "problem"),
     ("flow (sequence|mapping|node)", "got something else, want a value, `,` or the closing bracket", None, "problem"),
     ("sequence entries are not allowed", "got `-` after something else, want it on its own line", None, "problem"),
     ("mapping keys are not allowed", "got `?`, want a key", _QUOTE, "problem"),
