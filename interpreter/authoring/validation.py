@@ -265,15 +265,15 @@ class _Validator:
         return examined
 
     def _scenarios(self, document: Document) -> None:
-        """Check scenarios against each ruleset that they name. Schema errors are reported elsewhere."""
+        """Check scenarios against each ruleset that they name."""
         from interpreter.testing.scenarios import read_scenarios
         from interpreter.testing.suite import Suite
 
-        scenarios, _ = read_scenarios(document)
+        scenarios, diagnostics = read_scenarios(document)
         suite = Suite(self.shelf, scenarios, load=self._loaded)
         for scenario, ruleset in suite.pairs:
             suite.checked(scenario, ruleset)
-        self.report(suite.diagnostics)
+        self.report([*diagnostics, *suite.diagnostics])
 
     def _loaded(self, id: str, overlays: tuple[str, ...], shelf: Shelf) -> Ruleset:
         """Return the ruleset of an id, cached for all scenarios. Reuses a ruleset that was examined."""

@@ -15,7 +15,7 @@ MOST_NAMED = 4
 
 
 def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
-    """Return ``; did you mean `x`?`` with the most similar known name, or an empty text."""
+    """Return ``; did you mean `x`?`` with the most similar known name, or an empty text, as for a known name."""
     from difflib import get_close_matches
 
     name, names = name[:MOST_LETTERS], sorted(set(known))
@@ -23,7 +23,7 @@ def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
         alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))
     near = get_close_matches(name, names, n=1, cutoff=0.6)
-    return frame(language, "near", name=near[0]) if near else ""
+    return frame(language, "near", name=near[0]) if near and near[0] != name else ""
 
 
 def did_you_mean_id(id: str, known: Iterable[str]) -> str:

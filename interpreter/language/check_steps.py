@@ -142,7 +142,7 @@ class Steps:
                 return self._while(test, bound, body, span)
             case nodes.Perform(call):
                 performed = self.expressions.call(call)
-                if not isinstance(performed, core.CallRule | core.CallBase) and performed.type != NEVER:
+                if self._is_function(performed):
                     self._error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
@@ -151,6 +151,11 @@ class Steps:
                 if self.pure:
                     self._impure("changes the game or asks", span)
                 return self._effect(node)
+
+    def _is_function(self, called: core.Expression) -> bool:
+        if isinstance(called, core.CallRule):
+            return self.expressions.signatures[called.rule].form != "does"
+        return not isinstance(called, core.CallBase) and called.type != NEVER
 
     def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
         """Lower a roll to a loop that picks items into a list."""
@@ -331,10 +336,15 @@ class Steps:
 
     def _new_local(self, node: nodes.Name) -> None:
         """Report an assignment to an unknown name and declare it as a local, so that it is reported once."""
-        help = f"declare a new name with `let`: `let {node.name} = …`"
-        near = did_you_mean(node.name, [*self.frame.all_names(), *self.model.groups])
-        self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=help))
-        self.frame.add(node.name, NEVER)
+        name = node.name
+        if name in self.model.tables or name in self.expressions.signatures:
+            what = "table" if name in self.model.tables else "rule"
+            self.report(Diagnostic("E411", f"cannot assign to the {what} `{name}`", node.span))
+        else:
+            near = did_you_mean(name, [*self.frame.all_names(), *self.model.groups])
+            help = f"declare a new name with `let`: `let {name} = …`"
+            self.report(Diagnostic("E301", f"unknown name `{name}`{near}", node.span, help=help))
+        self.frame.add(name, NEVER)
 
     def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
         if variable is not None:

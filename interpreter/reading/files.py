@@ -267,6 +267,9 @@ def names_a_file(target: str) -> bool:
 
 def read_document(file: SourceFile, path: Path) -> _Read:
     """Read the text of a file and determine its kind from the header."""
+    if path.suffix == ".csv":
+        remedy = "the statements of a family are checked with its rulesets"
+        return None, [Diagnostic("E013", f"`{file.name}` is no YAML file", None, help=remedy)]
     root, diagnostics = read_yaml(file)
     if root is None:
         return None, diagnostics

@@ -85,6 +85,11 @@ def test_exit_status(arguments: list[str], code: int) -> None:
     assert running.returncode == code
 
 
+def test_rows_are_written_without_a_word_of_the_library(tmp_path: Path) -> None:
+    running = process("simulate", "pebbles", "-n", "2", "--seed", "1", "--rows", str(tmp_path / "games.csv"))
+    assert (running.communicate()[1], running.returncode) == ("", 0)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="closes a file by its number")
 def test_a_closed_stdout_ends_it_quietly() -> None:
     command = [sys.executable, "-m", "interpreter", "list"]

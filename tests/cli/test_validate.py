@@ -35,6 +35,7 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("empty.yaml", b"", "E013 got an empty file"),
         ("tabs.yaml", b"language: 1\n\tmap: a/b\n", "E004 got a tab as indentation"),
         ("noise.yaml", b"\xff\x00\xfe", "E002"),
+        ("pond/statements/pond.csv", None, "E013 `pond/statements/pond.csv` is no YAML file"),
         ("map.yml", b"language: 1\nmap: pond/puddle\n", "W001 `pond/puddle` is looked for in `pond/maps/puddle.yaml`"),
     ],
 )
@@ -45,6 +46,14 @@ def test_whatever_is_named_is_told(run: Run, pond: Path, name: str, content: byt
     result = run("validate", name)
     assert said in result.stdout
     assert result.exit_code == (0 if said.startswith("W") else 1)
+
+
+def test_a_scenario_is_named_once(run: Run, pond: Path) -> None:
+    twice = "  - {name: a, ruleset: pond, players: 2, then: [water == 1]}\n" * 2
+    (pond / "scenarios").mkdir()
+    (pond / "scenarios/all.yaml").write_text(f"language: 1\nscenarios: pond/all\nis:\n{twice}")
+    result = run("validate", "pond/scenarios/all.yaml")
+    assert (result.exit_code, "all.yaml:5:12: E501 duplicate scenario `a`" in result.stdout) == (1, True)
 
 
 def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, pond: Path) -> None:
