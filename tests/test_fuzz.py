@@ -296,7 +296,7 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
         return "played"
 
 
-@some(40)
+@some(25)
 @given(st.integers(0, 10**9), st.integers(1, 3))
 @example(1289708, 3)
 def test_a_changed_ruleset_is_refused_or_plays(seed: int, changes: int) -> None:
@@ -689,7 +689,7 @@ def renamed(tree: Any, chance: random.Random) -> Any:
     return replace(tree, **inner)
 
 
-@some(40)
+@some(25)
 @given(trees.procedures | trees.blocks, trees.functions, st.integers(0, 10**6))
 def test_any_tree_is_checked(procedure: Any, function: Any, seed: int) -> None:
     chance = random.Random(seed)
@@ -700,7 +700,7 @@ def test_any_tree_is_checked(procedure: Any, function: Any, seed: int) -> None:
         assert is_told(outcome(write(Path(folder), act, rules + "\n")))
 
 
-@some(40)
+@some(25)
 @given(trees.verdicts, trees.event_patterns, trees.matches, trees.preferences, trees.types)
 def test_any_tree_is_checked_where_it_can_stand(
     verdict: Any, heard: Any, match: Any, preferences: Any, type_: Any

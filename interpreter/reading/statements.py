@@ -50,7 +50,7 @@ def check_statements(shelf: Shelf, family: str) -> list[Diagnostic]:
         if name.startswith(f"{family}/"):
             _, problem = _read(path)
             unreadable = [Diagnostic("E603", f"cannot read `{name}`: {problem}", None)]
-            diagnostics += unreadable if problem else _check_rows(SourceFile(name, _text(path.read_bytes())))
+            diagnostics += unreadable if problem else _check_rows(name, path.read_bytes())
     return diagnostics
 
 
@@ -97,13 +97,19 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8-sig")
 
 
-def _check_rows(file: SourceFile) -> Iterator[Diagnostic]:
+@lru_cache(maxsize=64)
+def _check_rows(name: str, data: bytes) -> tuple[Diagnostic, ...]:
+    """Report the rows that do not fit the first line, once for all rulesets of the family."""
+    return tuple(_misfits(SourceFile(name, _text(data))))
+
+
+def _misfits(file: SourceFile) -> Iterator[Diagnostic]:
     rows = csv.reader(StringIO(file.text, newline=""))
     columns = next(rows)
     first: dict[str, Span] = {}
     after = rows.line_num
     for row in rows:
-        begin, after = file.line_starts[after], rows.line_num
+        begin, after = file.line_starts[min(after, len(file.line_starts) - 1)], rows.line_num  # lines may end with \r
         span = Span(file, begin, begin + len(file.line(file.position(begin)[0])))
         cells = dict(zip(columns, row, strict=False))
         id, kind = cells.get("id"), cells.get("kind")

@@ -22,6 +22,7 @@ __all__ = [
     "CASES",
     "MOST_DECISIONS",
     "Pair",
+    "fits",
     "machines",
     "named",
     "picked",
@@ -29,6 +30,7 @@ __all__ = [
     "records",
     "ruleset",
     "tables",
+    "tables_of",
     "told",
 ]
 
@@ -52,19 +54,15 @@ def ruleset(name: str) -> Ruleset:
     return load(Path(path).stem, overlays, SHELF)
 
 
-@shared
 def named() -> list[str]:
-    """Return the names of all rulesets, and of small ones with each overlay that fits."""
+    """Return the names of all rulesets, and of small ones with each overlay beside them, which may not fit. It loads
+    none, as every process of the tests does it."""
     found = list(SHIPPED)
     for path in CASES:
         if any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
             relative = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-            if fits(relative):
-                found.append(relative)
-            for overlay in sorted((path.parent / "overlays").glob("*.yaml")):
-                name = f"{relative}+{path.parent.name}/{overlay.stem}"
-                if fits(name):
-                    found.append(name)
+            overlays = sorted((path.parent / "overlays").glob("*.yaml"))
+            found += [relative, *(f"{relative}+{path.parent.name}/{overlay.stem}" for overlay in overlays)]
     return found
 
 
@@ -77,13 +75,18 @@ def fits(name: str) -> bool:
     return True
 
 
+def tables_of(name: str) -> list[tuple[str, int]]:
+    """Return the smallest and the largest table of a ruleset; none if it does not fit."""
+    if not fits(name):
+        return []
+    players = ruleset(name).composition.players
+    return [(name, number) for number in sorted({players.low, players.high})]
+
+
 @shared
 def tables() -> list[tuple[str, int]]:
-    return [
-        (name, players)
-        for name in named()
-        for players in sorted({ruleset(name).composition.players.low, ruleset(name).composition.players.high})
-    ]
+    """Return the smallest and the largest table of all rulesets that fit."""
+    return [table for name in named() for table in tables_of(name)]
 
 
 @dataclass

@@ -29,7 +29,7 @@ from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.play.match import streams_for
 from tests.small import loaded, write
-from tests.support import shared
+from tests.support import TIMES, shared
 
 TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
 
@@ -126,7 +126,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "players"), TABLES)
 @given(seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3 * TIMES, deadline=None)
 def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed: int, choices: int) -> None:
     """Whether they are asked at each decision, twice at one, or not at all; whether their choice is made or another;
     with streams of their own or a common one; with undo, another game, a copy and whole games in between. The module

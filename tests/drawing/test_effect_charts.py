@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from math import inf
 
 import pytest
@@ -11,7 +12,7 @@ from interpreter.compare.effect_sizes import Effect
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
 from interpreter.drawing.game_charts import svg_of
 
-pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
 LARGE = Effect("money_left", 1, 3, 2, 1.5, 2.5, 0.8, 0.6, 1.0, ((1, 1, 2), (3, 3, 3)))
 NONE = Effect("rounds", 1, 1, 0, -1, 1, 0, -0.2, 0.2, ((5, 6, 7), (5, 6, 7)))

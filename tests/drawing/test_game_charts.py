@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from interpreter.simulate.simulation import simulate
 from interpreter.simulate.summary import Report, summary
 from tests.play.toy import ROOT
 
-pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
 
 @pytest.fixture(scope="module")
