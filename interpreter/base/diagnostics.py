@@ -55,11 +55,12 @@ class RulesetError(Exception):
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Remove duplicates and sort by file and position."""
+    """Remove duplicates and sort by file and position. Rulesets know different names: an error that differs by its
+    suggestion alone is the same."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for d in diagnostics:
         where = (d.span.file.name, d.span.start) if d.span else ("", 0)
-        seen.setdefault((*where, d.code, d.message), d)
+        seen.setdefault((*where, d.code, d.message.partition("; did you mean")[0]), d)
     return sorted(seen.values(), key=lambda d: (d.span.file.name, d.span.start) if d.span else ("", 0))
 
 

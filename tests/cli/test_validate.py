@@ -56,6 +56,18 @@ def test_a_scenario_is_named_once(run: Run, pond: Path) -> None:
     assert (result.exit_code, "all.yaml:5:12: E501 duplicate scenario `a`" in result.stdout) == (1, True)
 
 
+def test_an_error_in_rulesets_that_know_different_names_is_told_once(run: Run, pond: Path) -> None:
+    (pond / "overlays").mkdir()
+    wet = "language: 1\noverlay: pond/wet\nover: [pond]\nrules:\n  wet:\n    does: |\n      leavez = 3\n"
+    (pond / "overlays/wet.yaml").write_text(wet)
+    edition = (pond / "editions/classic.yaml").read_text().replace("edition: pond/classic", "edition: pond/deep")
+    (pond / "editions/deep.yaml").write_text(f"{edition}\nstate:\n  leavex: {{value: int, start: 0}}\n")
+    lake = (pond / "pond.yaml").read_text().replace("ruleset: pond", "ruleset: lake")
+    (pond / "lake.yaml").write_text(lake.replace("pond/classic", "pond/deep"))
+    result = run("validate", "pond/overlays/wet.yaml")
+    assert result.stdout.count("E301 unknown name `leavez`") == 1, result.stdout
+
+
 def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, pond: Path) -> None:
     (pond / "overlays").mkdir()
     (pond / "overlays/dry.yaml").write_text("language: 1\noverlay: pond/dry\nover: [pond/clasic]\n")
