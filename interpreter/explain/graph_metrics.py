@@ -105,21 +105,24 @@ def first_nodes(
     """
     neighbours = _near(count, links, one_way)
     guess = _grown(neighbours, start, first)
-    queue: list[tuple[int, int, tuple[int, ...]]] = [(0, -1, (start,))]
-    visited: set[frozenset[int]] = set()
+    queue: list[tuple[int, int, tuple[int, ...], int]] = [(0, -1, (start,), 1 << start)]
+    cheapest = {1 << start: 0}
+    """Length of each network found so far, by a number with a bit for each node."""
+    tried = 0
     while queue:
-        length, size, nodes = heappop(queue)
+        length, size, nodes, bits = heappop(queue)
         if -size == len(guess.nodes):
             return Network(nodes, length, True)
-        taken = frozenset(nodes)
-        if taken in visited:
+        if length > cheapest[bits]:
             continue
-        if len(visited) >= _MOST_TRIED:
+        if tried >= _MOST_TRIED:
             break
-        visited.add(taken)
-        for other, step in _steps(neighbours, nodes, taken).items():
-            if length + step <= guess.length and taken | {other} not in visited:
-                heappush(queue, (length + step, size - 1, (*nodes, other)))
+        tried += 1
+        for other, step in _steps(neighbours, nodes, frozenset(nodes)).items():
+            longer, more = length + step, bits | 1 << other
+            if longer <= guess.length and longer < cheapest.get(more, longer + 1):
+                cheapest[more] = longer
+                heappush(queue, (longer, size - 1, (*nodes, other), more))
     return guess
 
 
