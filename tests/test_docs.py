@@ -63,7 +63,7 @@ def test_what_is_shown_of_python_is_what_it_does(page: str) -> None:
     assert asked
 
 
-ASKED = """
+IN_ORDER = """
 import contextlib, io, json, sys
 names, told = {}, []
 for text in json.load(sys.stdin):
@@ -81,7 +81,7 @@ def test_the_page_on_learning_does_what_it_shows(tmp_path: Path) -> None:
             pytest.skip("needs `pip install 'regelwerk[rl,spiel,tune]'`")
     found = samples((DOCS / "learning.md").read_text(encoding="utf-8"))
     asked = json.dumps([sample.text for sample in found if sample.kind == "python"])
-    run = [sys.executable, "-c", ASKED]
+    run = [sys.executable, "-c", IN_ORDER]
     environment = os.environ | {"PYTHONPATH": str(DOCS.parent)}
     outputs = json.loads(subprocess.check_output(run, input=asked, text=True, cwd=tmp_path, env=environment))
     told = None

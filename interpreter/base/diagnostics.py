@@ -12,6 +12,7 @@ from typing import Literal
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
+from interpreter.base.suggest import without_suggestion
 
 __all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "excerpt", "readable", "render", "to_json"]
 
@@ -60,7 +61,7 @@ def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for d in diagnostics:
         where = (d.span.file.name, d.span.start) if d.span else ("", 0)
-        seen.setdefault((*where, d.code, d.message.partition("; did you mean")[0]), d)
+        seen.setdefault((*where, d.code, without_suggestion(d.message)), d)
     return sorted(seen.values(), key=lambda d: (d.span.file.name, d.span.start) if d.span else ("", 0))
 
 

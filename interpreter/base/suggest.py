@@ -7,7 +7,7 @@ from itertools import islice
 
 from interpreter.base.messages import frame
 
-__all__ = ["did_you_mean", "did_you_mean_id"]
+__all__ = ["did_you_mean", "did_you_mean_id", "without_suggestion"]
 
 MOST_LETTERS = 60
 MOST_COMPARED = 200
@@ -38,3 +38,8 @@ def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     fuller.sort(key=lambda known_id: not known_id.startswith(id))
     *first, last = (f"`{known_id}`" for known_id in fuller[:MOST_NAMED])
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+
+
+def without_suggestion(message: str) -> str:
+    """Return an English message up to its suggestion, if it has one."""
+    return message.partition(frame("en", "near", name="").partition("`")[0])[0]

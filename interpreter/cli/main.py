@@ -121,8 +121,7 @@ def main() -> None:
 
         discard_output()
         code = 0
-    if "duckdb" not in sys.modules:  # its bindings warn of every object that is not freed at exit
-        gc.freeze()  # nothing is collected at exit
+    gc.freeze()  # nothing is collected at exit
     sys.exit(code)
 
 

@@ -106,8 +106,7 @@ def first_nodes(
     neighbours = _near(count, links, one_way)
     guess = _grown(neighbours, start, first)
     queue: list[tuple[int, int, tuple[int, ...], int]] = [(0, -1, (start,), 1 << start)]
-    cheapest = {1 << start: 0}
-    """Length of each network found so far, by a number with a bit for each node."""
+    cheapest = {1 << start: 0}  # length of each network found so far, by a number with a bit for each node
     tried = 0
     while queue:
         length, size, nodes, bits = heappop(queue)

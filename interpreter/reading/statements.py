@@ -38,7 +38,7 @@ def statements_of(shelf: Shelf) -> dict[str, Statement]:
     """Return all statements in the folders of rulesets, by id."""
     statements: dict[str, Statement] = {}
     for path, _ in _files(shelf):
-        for statement in _read(path)[0]:
+        for statement in _statements(path.stem, _bytes(path)[0])[0]:
             statements.setdefault(statement.id, statement)
     return statements
 
@@ -48,9 +48,11 @@ def check_statements(shelf: Shelf, family: str) -> list[Diagnostic]:
     diagnostics: list[Diagnostic] = []
     for path, name in _files(shelf):
         if name.startswith(f"{family}/"):
-            _, problem = _read(path)
-            unreadable = [Diagnostic("E603", f"cannot read `{name}`: {problem}", None)]
-            diagnostics += unreadable if problem else _check_rows(name, path.read_bytes())
+            data, problem = _bytes(path)
+            if problem := problem or _statements(path.stem, data)[1]:
+                diagnostics.append(Diagnostic("E603", f"cannot read `{name}`: {problem}", None))
+            else:
+                diagnostics += _check_rows(name, data)
     return diagnostics
 
 
@@ -67,19 +69,20 @@ def _files(shelf: Shelf) -> Iterator[tuple[Path, str]]:
             yield path, path.relative_to(root).as_posix()
 
 
-def _read(path: Path) -> tuple[tuple[Statement, ...], str]:
-    """Return the statements of a file, and the reason if it cannot be read."""
+def _bytes(path: Path) -> tuple[bytes, str]:
+    """Return the content of a file, and the reason if it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError as error:
         looked_at("file", path)
-        return (), (error.strerror or str(error)).lower()
+        return b"", (error.strerror or str(error)).lower()
     looked_at("file", path, digest(data))
-    return _statements(path.stem, data)
+    return data, ""
 
 
 @lru_cache(maxsize=64)
 def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
+    """Return the statements of a file with this content, and the reason if it holds none."""
     try:
         reader = csv.DictReader(StringIO(_text(data), newline=""))
         missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]

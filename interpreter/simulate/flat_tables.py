@@ -6,6 +6,8 @@ JSON lines need no extra library and contain everything known about a game.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -193,6 +195,7 @@ def _database(path: Path, source: str) -> Iterator[DuckDBPyConnection]:
     except ImportError:
         message = f"CSV, Parquet and DuckDB files need DuckDB: `{install_command('rows')}`; .jsonl needs nothing"
         raise RowsUnavailable(message) from None
+    atexit.register(gc.unfreeze)  # its bindings warn of every object that is not freed at exit
     try:
         with connect(source) as database:
             yield database

@@ -99,10 +99,10 @@ def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> N
 def test_other_families_are_played_by_pointing(
     chromium: Any, served: Served, ruleset: str, bots: str, seats: int
 ) -> None:
-    """The first rounds."""
+    """To the end, or for some rounds."""
     live, links, _ = served.table(ruleset, ["person"] * seats)
     players = seated(chromium, live, links)
-    play(live, players, bots, 32)
+    play(live, players, bots, 40)
     for player in players:
         player.page.context.close()
 

@@ -205,7 +205,7 @@ def outcome(text: str, ruleset: Ruleset) -> Outcome:
 def test_a_planted_fault_is_found(name: str, shelf: Shelf) -> None:
     fault = FAULTS[name]
     finding, wrong, right = found(shelf, fault)
-    text = shrink(finding, seconds=2)
+    text = shrink(finding, seconds=3)
     assert text is not None
     assert text.count("- {by:") <= fault.choices, text
     assert not outcome(text, wrong).passed

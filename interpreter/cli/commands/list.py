@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -31,7 +32,7 @@ def command(output: str) -> None:
 
     for root in sources():
         if not root.path.is_dir():
-            origin = root.origin if root.origin.startswith("package ") else "REGELWERK_PATH"
+            origin = "REGELWERK_PATH" if root.path == Path(root.origin) else root.origin
             notice(f"{origin}: no such folder: `{root.path}`")
     shelf = shelf_for()
     ids = shelf.ids("ruleset")

@@ -24,13 +24,12 @@ class Builtins(Rows):
     """Builds calls of built-in functions."""
 
     def builtin(self, node: core.CallBuiltin) -> ops.Value:
-        row = node.builtin
+        row, name = node.builtin, node.builtin.name
         if row.runtime:
-            result = self._runtime(node.builtin.name, node)
+            result = self._runtime(name, node)
         else:
-            form = node.arguments[0].type.word
-            result = (BUILT.get(f"{node.builtin.name} of {form}") or BUILT[node.builtin.name])(self, node)
-        return self.found(result, node.type, node.builtin.name) if row.partial and not node.or_none else result
+            result = (BUILT.get(f"{name} of {node.arguments[0].type.word}") or BUILT[name])(self, node)
+        return self.found(result, node.type, name) if row.partial and not node.or_none else result
 
     def _runtime(self, function: str, node: core.CallBuiltin) -> ops.Value:
         """Build a call of a runtime function. The width of bags is appended if there are any."""
