@@ -20,6 +20,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
+from interpreter.language.walk import asks_in
 from interpreter.reading import yaml
 from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Value
@@ -199,7 +200,7 @@ class Layout(Checker):
         rule = self.model.rules.get(name)
         if rule is None or rule.form != "does" or [parameter for _, parameter in rule.parameters] != [SEAT, type_]:
             return False
-        return not any(ask.name for layer in rule.layers for ask in _asks_in(layer.body))
+        return not any(ask.name for layer in rule.layers for ask in asks_in(layer.body))
 
     def _moments(self, entry: Entry) -> tuple[str, ...]:
         return tuple(scalar.text for scalar in words(entry.get("opens")))
@@ -231,12 +232,6 @@ class Layout(Checker):
 
 
 _FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
-
-
-def _asks_in(body: object) -> list[core.Ask]:
-    from interpreter.language.walk import descendants
-
-    return [node for node in descendants(body) if isinstance(node, core.Ask)]
 
 
 def _entries(value: Value | None) -> tuple[yaml.Entry, ...]:

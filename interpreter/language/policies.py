@@ -37,7 +37,7 @@ from interpreter.language.types import (
     SeatType,
     Type,
 )
-from interpreter.language.walk import descendants
+from interpreter.language.walk import asks_in
 from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
@@ -165,7 +165,7 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
     procedures."""
     asks: dict[str, Span] = {}
     for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
-        for ask in (node for node in descendants(layer.body) if isinstance(node, core.Ask)):
+        for ask in asks_in(layer.body):
             asks.setdefault(ask.name, ask.span)
     for decision, span in asks.items():
         silent = sorted(name for name, policy in policies.items() if decision not in policy.decisions)

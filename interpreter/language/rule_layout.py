@@ -26,8 +26,10 @@ _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 
 def space_out(text: str, start: Start) -> str:
     """Return the formatted text, with the same tokens, blocks and comments."""
-    written = _Writer(text, tokens_of(text, start), start).written()
-    assert _content(written, start) == _content(text, start), f"formatting changed the text: {text!r}"
+    tokens = tokens_of(text, start)
+    written = _Writer(text, tokens, start).written()
+    same = _content(written, tokens_of(written, start)) == _content(text, tokens)
+    assert same, f"formatting changed the text: {text!r}"
     return written
 
 
@@ -37,12 +39,12 @@ def tokens_of(text: str, start: Start) -> list[Token]:
     return list(parser.iter_parse())
 
 
-def _content(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
+def _content(text: str, tokens: list[Token]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the tokens and comments of a text, without its layout."""
-    tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens_of(text, start)]
-    if tokens[:1] == [("_NL", "")]:  # blank lines at the start
-        tokens = tokens[1:]
-    return tokens, [match.rstrip() for match in _COMMENT.findall(text) if match.startswith("#")]
+    words = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens]
+    if words[:1] == [("_NL", "")]:  # blank lines at the start
+        words = words[1:]
+    return words, [match.rstrip() for match in _COMMENT.findall(text) if match.startswith("#")]
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.language.walk import descendants
+from interpreter.language.walk import asks_in
 
 __all__ = ["asks_of", "sayable", "sayable_in", "unsaid"]
 
@@ -44,7 +44,7 @@ def asks_of(model: Model) -> Iterator[core.Ask]:
     layers = [layer for rule in model.rules.values() for layer in rule.layers]
     for layer in (*layers, *model.blocks.values()):
         if layer.form == "does":
-            yield from (node for node in descendants(layer.body) if isinstance(node, core.Ask))
+            yield from asks_in(layer.body)
 
 
 def sayable(

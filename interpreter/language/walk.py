@@ -15,7 +15,7 @@ from interpreter.language.nodes import Node
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["descendants", "is_printed", "rewritten", "size"]
+__all__ = ["asks_in", "descendants", "is_printed", "rewritten", "size"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,19 @@ def descendants(tree: object) -> Iterator[DataclassInstance]:
             stack.extend(node[::-1])
         elif (children := _children[type(node)]) is not None:
             yield cast("DataclassInstance", node)
+            stack.extend(children(node))
+
+
+def asks_in(body: object) -> Iterator[core.Ask]:
+    """Yield all decisions in steps, in source order. Expressions contain none, so they are skipped."""
+    stack: list[object] = [body]
+    while stack:
+        node = stack.pop()
+        if type(node) is tuple:
+            stack.extend(node[::-1])
+        elif not isinstance(node, core.Typed) and (children := _children[type(node)]) is not None:
+            if isinstance(node, core.Ask):
+                yield node
             stack.extend(children(node))
 
 

@@ -16,7 +16,7 @@ from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.nodes import Node
 from interpreter.language.types import Type
-from interpreter.language.walk import descendants
+from interpreter.language.walk import asks_in
 from interpreter.pages.page import (
     Block,
     Code,
@@ -167,7 +167,7 @@ class Teller:
         yield Facts(tuple(pairs))
 
     def _asks(self, body: object) -> Iterator[Block]:
-        for ask in (node for node in descendants(body) if isinstance(node, core.Ask)):
+        for ask in asks_in(body):
             often = ", as often as they like" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
             who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
