@@ -75,6 +75,7 @@ print(json.dumps(told))
 """Program that runs texts one after the other, away from the tests: its libraries take a hundred megabytes."""
 
 
+@pytest.mark.slow
 def test_the_page_on_learning_does_what_it_shows(tmp_path: Path) -> None:
     for module in ("numpy", "pettingzoo", "gymnasium", "pyspiel", "cma"):
         if find_spec(module) is None:
@@ -105,6 +106,7 @@ def test_the_messages_of_the_line_protocol_are_those_of_the_engine() -> None:
     assert [method for method in METHODS if f"| `{method}` |" not in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ANNOTATED)
 def test_an_annotated_log_is_the_log_of_the_run(name: str) -> None:
     shown = [IDS.sub("", line).rstrip() for line in blocks((DOCS / name).read_text(encoding="utf-8"))]

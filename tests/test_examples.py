@@ -24,6 +24,7 @@ GAMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
 @pytest.mark.parametrize("command", [["validate"], ["test"], ["fmt", "--check"]], ids=lambda words: words[0])
 def test_an_example_is_whole(folder: Path, command: list[str]) -> None:

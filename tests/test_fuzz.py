@@ -296,6 +296,7 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
         return "played"
 
 
+@pytest.mark.slow
 @some(25)
 @given(st.integers(0, 10**9), st.integers(1, 3))
 @example(1289708, 3)
@@ -317,6 +318,7 @@ def test_a_changed_ruleset_is_refused_or_plays(seed: int, changes: int) -> None:
     plays_or_tells(name, files, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", {name.partition("/")[0]: name for name, _ in reversed(stacks())}.values())
 def test_unchanged_rulesets_play(name: str) -> None:
     """One of each folder: it is the folder that is put elsewhere; that they can be played is shown by other tests."""
@@ -643,6 +645,7 @@ def test_rules_that_are_mostly_right_play_or_are_told(seed: int) -> None:
             assert len(fast) == len(plain)
 
 
+@pytest.mark.slow
 def test_many_of_these_rules_are_accepted(tmp_path: Path) -> None:
     """The writer is of use only where the checker lets much of it through."""
     found = []

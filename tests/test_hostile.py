@@ -369,6 +369,7 @@ twice:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_nothing_goes_on_without_end(tmp_path: Path, name: str) -> None:
     wanted, act = ENDLESS[name]
@@ -580,6 +581,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_the_module_does_no_more_than_the_plain_form(tmp_path: Path, name: str) -> None:
     act, rules = LOOPS[name]
@@ -699,6 +701,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_nothing_grows_without_end(tmp_path: Path, name: str) -> None:
     wanted, act = LARGE[name]

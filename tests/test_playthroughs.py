@@ -24,6 +24,7 @@ GAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ruleset", GAMES)
 def test_a_whole_game_reads_as_before(ruleset: str) -> None:
     result = CliRunner().invoke(cli, ["run", ruleset, *GAMES[ruleset]], env={"NO_COLOR": "1", "COLUMNS": "200"})

@@ -60,6 +60,7 @@ def board(folder: Path, pieces: tuple[int, ...], reach: int) -> Ruleset:
     return load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     ("pieces", "reach", "seated"),

@@ -9,6 +9,7 @@ from interpreter.engine.ruleset import load
 from interpreter.play.match import Match
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "games", "won", "rounds"), [("germany-2018", 8, 4, (8, 14)), ("outpost", 8, 4, (8, 14))]
 )

@@ -40,6 +40,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_new_validates_and_runs(run: Run, folder: Path, name: str) -> None:
     result = run("new", *MADE[name], "--in", ".")

@@ -56,6 +56,7 @@ def seconds(folder: Path, *arguments: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.mark.slow
 def test_commands_after_an_edit_of_a_map_are_quick(town: Path) -> None:
     folder = town.parents[2]
     map_, scenarios = (str(path.relative_to(folder)) for path in (town, town.parents[1] / "scenarios/my-town.yaml"))

@@ -77,6 +77,7 @@ def test_drawn_games_are_the_same(name: str, players: int, seed: int, tmp_path: 
     play_alike(replace(draw(tmp_path, name, players, seed), most=200))
 
 
+@pytest.mark.slow
 def test_another_process_plays_from_the_cache_what_this_one_kept(tmp_path: Path) -> None:
     case = draw(tmp_path, "germany-2018", 3, 1)
     assert other_process(case) == in_short(play_alike(case))

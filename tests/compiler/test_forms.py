@@ -521,6 +521,7 @@ def told(game: Game) -> list[tuple[object, ...]]:
     return [record[2:] for record in game.state.log if record[0] == NOTE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
     act, rules, changes, tables = CASES[name]
@@ -582,6 +583,7 @@ WIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WIDE)
 def test_numbers_that_the_module_has_no_room_for(name: str, tmp_path: Path) -> None:
     """The plain form works with them; the game goes on where it was, in either form."""

@@ -36,6 +36,7 @@ SHIPPED = ["goofspiel", "outpost", "germany-2018", "bsw-france", "india-2004", "
 """Rulesets of each family and edition, and boards with many rules of their own."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shipped", SHIPPED)
 def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(shipped: str) -> None:
     ruleset = load(shipped)

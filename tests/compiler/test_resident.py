@@ -85,6 +85,7 @@ def told(game: Game) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "players"), TABLES)
 @given(seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
 @settings(max_examples=4, deadline=None)

@@ -32,6 +32,7 @@ from tests.compiler.pair import (
 ANY_TABLE = st.deferred(lambda: st.sampled_from(tables()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", named())
 def test_random_games_are_the_same(name: str) -> None:
     if not fits(name):

@@ -34,6 +34,7 @@ def test_every_overlay_has_its_turn() -> None:
     assert {overlay for _, overlay, _ in named()} == {"", *shelf_for().ids("overlay")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "overlay", "few"), named())
 def test_all_functions_are_built(name: str, overlay: str, few: bool) -> None:
     ruleset = load(name, [overlay] if overlay else [])

@@ -535,6 +535,7 @@ EFFECTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EFFECTS)
 def test_each_effect_does_what_the_kernel_does(name: str) -> None:
     for game in range(2):

@@ -128,6 +128,7 @@ def pair(name: str) -> Pair:
     return Pair(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> None:
     it = pair(name)
@@ -149,6 +150,7 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
             assert it.state().digest() == game.digest(), site.ask.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "policy"), POLICIES)
 def test_a_policy_chooses_the_same(name: str, policy: str) -> None:
     it = pair(name)

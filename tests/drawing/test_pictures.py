@@ -59,6 +59,7 @@ def board(request: pytest.FixtureRequest) -> tuple[str, Seen]:
 
 
 class TestShippedMaps:
+    @pytest.mark.slow
     def test_nothing_lies_over_anything_else(self, board: tuple[str, Seen]) -> None:
         assert board[1].overlaps() == []
         assert inside(board[1])

@@ -306,6 +306,7 @@ def random_play(game: Game, rng: random.Random, most: int = 5_000) -> Iterator[G
         made += 1
 
 
+@pytest.mark.slow
 def test_random_plays_end_with_a_result_and_lose_nothing(table: Table) -> None:
     for seed in seeds(table):
         game = table.loaded.new_game(table.players, seed)

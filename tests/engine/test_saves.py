@@ -64,6 +64,7 @@ def saves(name: str, players: int) -> tuple[str, ...]:
     return (*found, match.game.to_json())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "players"), TABLES)
 def test_a_save_plays_on_identically_in_another_process(name: str, players: int) -> None:
     texts = saves(name, players)[:-1]

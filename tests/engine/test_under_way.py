@@ -244,6 +244,7 @@ end game
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SOUGHT)
 def test_a_search_does_not_read_secret_locals(tmp_path: Path, case: str) -> None:
     """It does the same, whatever lies in them; and the worlds that it imagines differ."""

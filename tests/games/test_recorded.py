@@ -15,6 +15,7 @@ PATHS = [(ruleset, path) for ruleset in RULESETS for path in recorded.recorded(r
 pytestmark = pytest.mark.skipif(not PATHS, reason="REGELWERK_GAMES names no folder of recorded games")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ruleset", "path"), PATHS, ids=[path.name.split(".")[0] for _, path in PATHS])
 def test_a_recorded_game_replays(ruleset: str, path: Path) -> None:
     recording = recorded.read(path)

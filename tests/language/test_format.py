@@ -247,6 +247,7 @@ TREES: list[tuple[str, Parse, st.SearchStrategy[Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parse", "trees"), [pytest.param(parse, trees, id=name) for name, parse, trees in TREES])
 def test_printed_trees_parse_to_themselves(parse: Parse, trees: st.SearchStrategy[Any]) -> None:
     @settings(max_examples=60 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))

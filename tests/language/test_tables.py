@@ -42,6 +42,7 @@ def test_a_build_has_the_lark_of_the_constraints() -> None:
     assert f'"{pinned}"' in (root / "pyproject.toml").read_text(encoding="utf-8").split("[project]")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("beside_nothing")
 def test_they_parse_as_the_grammar_does() -> None:
     whole, quick = g.grammar.__wrapped__(), g.grammar.__wrapped__()

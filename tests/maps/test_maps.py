@@ -90,6 +90,7 @@ def test_every_map_is_played_and_has_figures() -> None:
 
 @pytest.mark.parametrize("name", MAPS, scope="module")  # map by map, so that each is loaded once
 class TestMap:
+    @pytest.mark.slow
     def test_cities_and_regions_are_counted(self, name: str) -> None:
         regions = list(regions_of(name).values())
         assert len(regions) == FIGURES[name]["cities"]

@@ -53,6 +53,7 @@ def test_what_follows_an_own_turn_is_not_told(seat: int, told: str, tmp_path: Pa
     assert Foresight(game, asked(game)).first((0, ())) == told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ruleset", ["germany-2018", "bsw-france", "outpost"])
 def test_it_comes_true(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, told = random.Random(3), 0

@@ -232,6 +232,7 @@ def test_a_search_does_not_see_what_is_chosen_at_once(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ruleset", "overlays"),
     [("goofspiel", ()), ("outpost", ()), ("germany-2004", ("power-grid/hidden-money",))],

@@ -78,6 +78,7 @@ def both_take(game: Game, alone: Alone, number: int, address: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_functions_around_a_module_are_sound(name: str, people: int, overlays: tuple[str, ...]) -> None:
     _, made = built(name, people, overlays)
@@ -87,6 +88,7 @@ def test_functions_around_a_module_are_sound(name: str, people: int, overlays: t
     assert made.builder.left_out == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_options_choices_and_result_are_those_of_the_interpreter(
     name: str, people: int, overlays: tuple[str, ...]
@@ -126,6 +128,7 @@ def test_options_choices_and_result_are_those_of_the_interpreter(
     assert tuple(keys) == tuple(tuple(map(int, own)) for own in game.result.keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
 def test_bots_choose_as_those_of_the_interpreter(
@@ -198,6 +201,7 @@ def test_a_state_that_was_copied_out_is_gone_on_with() -> None:
 # --- views
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: int, overlays: tuple[str, ...]) -> None:
     ruleset, made = built(name, people, overlays)
@@ -240,6 +244,7 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
     assert masked or (name, people, overlays) not in TABLES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: int, overlays: tuple[str, ...]) -> None:
     ruleset, made = built(name, people, overlays)

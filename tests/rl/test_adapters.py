@@ -32,6 +32,7 @@ class TestPettingZoo:
     def _there(self) -> None:
         pytest.importorskip("pettingzoo", reason="needs PettingZoo: pip install 'regelwerk[rl]'")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "players"), [*GAMES, ("new game", 2)])
     def test_its_own_tests_pass(self, name: str, players: int, new_game: Path) -> None:
         from pettingzoo.test import api_test, seed_test

@@ -35,6 +35,7 @@ def same(left: Games, right: Games) -> None:
         assert list(left.legal[game, :count]) == list(right.legal[game, :count])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "players", "bots"), TABLES, ids=lambda each: Path(each).stem if isinstance(each, str) else None
 )

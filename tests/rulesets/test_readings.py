@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from interpreter.testing.running import run_scenario
 from interpreter.testing.suite import suite_of
 
 
+@pytest.mark.slow
 def test_a_scenario_fails_without_each_reading() -> None:
     suite = suite_of()
     played = [suite.ruleset(scenario.ruleset, scenario) for scenario in suite.scenarios]

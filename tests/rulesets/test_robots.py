@@ -37,6 +37,7 @@ BOARDS = [each for each in enumerate(SECOND) if each[0] < len(TABLES) or each[0]
 """A board for each table, and every third of the others: to load them takes most of the time."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "id"), BOARDS)
 def test_games_with_robots_come_to_an_end(number: int, id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each table with both bots; where it comes again on another board, at random and in the plain form."""
@@ -131,6 +132,7 @@ def test_every_piece_has_a_scenario_that_fails_with_the_other_five() -> None:
     assert shown == {(group, n): set(range(1, 7)) - {n} for group in range(5) for n in range(1, 7)}
 
 
+@pytest.mark.slow
 def test_the_command_line_counts_robots() -> None:
     def run(*arguments: str) -> str:
         return CliRunner().invoke(cli, ["run", *arguments, "--seed", "3"]).output
@@ -147,6 +149,7 @@ def test_the_command_line_counts_robots() -> None:
     assert "wins" in said
 
 
+@pytest.mark.slow
 def test_games_with_robots_can_be_measured() -> None:
     subject = Subject("germany-2004", 2, None, None, ["robots"], {"robots": "2"})
     assert subject.title == "germany-2004 with robots, robots=2"

@@ -33,6 +33,7 @@ def told(ruleset: str, players: int, language: str, overlays: tuple[str, ...] = 
     return match.game, [text for text in texts if text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ruleset", "players", "overlays"),
     [

@@ -322,6 +322,7 @@ def test_earlier_moments_are_those_of_a_replay(served: Served, monkeypatch: pyte
             assert live.at(number).digest() == replay_game(live.ruleset, live.as_log, number).digest()
 
 
+@pytest.mark.slow
 def test_tables_of_an_older_archive_are_taken_for_shared(tmp_path: Path) -> None:
     path = tmp_path / "tables.sqlite"
     running = Served(path)

@@ -61,6 +61,7 @@ def everything(served: Served, live: Live, seat: int, moment: int | None = None)
     return json.dumps(pieces, sort_keys=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ruleset", "players"), [("goofspiel", 3), ("bsw-germany", 3), ("outpost", 4)])
 @pytest.mark.parametrize("choices", [0, 7, 20])
 def test_what_is_hidden_changes_no_byte_of_what_a_seat_is_sent(
@@ -490,6 +491,7 @@ def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: py
 # --- live editing
 
 
+@pytest.mark.slow
 def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
     """From saving the file to the new board in the page's pieces: 1.5 s; a mistake is shown with its place, and the
     game goes back to the first choice that is no longer possible."""

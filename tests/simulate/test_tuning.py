@@ -54,6 +54,7 @@ def test_each_seed_is_played_on_every_seat() -> None:
     assert win_shares(QUESTION, {"more": 9}, range(20)) != shares
 
 
+@pytest.mark.slow
 def test_weights_that_make_a_rule_fail_lose_all_games() -> None:
     outpost = Question("outpost", (), 3, "sensible", "sensible")
     assert win_shares(outpost, {"house_price": 0}, range(70, 73)) == [0.0] * 9

@@ -51,6 +51,7 @@ def without_time(found: Summary) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name != "processor_seconds"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "overlays", "bots", "players", "games"),
     [
@@ -178,6 +179,7 @@ def test_a_summary_is_the_same_whoever_counts() -> None:
     assert told(ruleset, bots, rows) == told(ruleset, bots, unpacked)
 
 
+@pytest.mark.slow
 def test_workers_play_whole_games_too() -> None:
     ruleset = load("germany-2018").for_players(3)
     plan = Plan("germany-2018", (), ruleset.digest, 3, "bench,random,bench")
@@ -192,6 +194,7 @@ def test_workers_play_whole_games_too() -> None:
     assert without_time(data) == told(ruleset, plan.bots, alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bots", "choices"), [("germany-2018", "bench", 160), ("goofspiel", "random", 9)])
 def test_a_search_chooses_the_same_in_both_forms(name: str, bots: str, choices: int) -> None:
     ruleset = load(name).for_players(3)

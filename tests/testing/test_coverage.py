@@ -39,6 +39,7 @@ def coverage() -> Coverage:
     return cover("brettspielwelt", rulebooks_of(SHELF, only="brettspielwelt")["brettspielwelt"], SHELF, mutate=True)
 
 
+@pytest.mark.slow
 def test_counts_are_consistent() -> None:
     for book in ("brettspielwelt", "bremen", "outpost-2024"):
         found = cover(book, rulebooks_of(SHELF, only=book)[book], SHELF)
@@ -49,6 +50,7 @@ def test_counts_are_consistent() -> None:
         assert found.proved is None
 
 
+@pytest.mark.slow
 def test_a_rulebook_that_is_wanted_is_followed_by_the_same_rulesets() -> None:
     """Most books are those of a map: few rulesets are loaded to see who follows them."""
     some = [

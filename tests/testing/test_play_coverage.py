@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 import interpreter
@@ -78,6 +79,7 @@ def test_only_what_cites_the_rulebook_is_asked_for() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_what_nothing_reaches() -> None:
     arguments = ["coverage", "--ruleset", "outpost", "--rulebook", "outpost-konzern-2024", "--games", "2"]
     told = CliRunner().invoke(cli, arguments)
