@@ -12,8 +12,8 @@ from interpreter.base.plain_data import Json
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
+from interpreter.compiler.build.sights import OPEN
 from interpreter.compiler.ir.ops import CellGroup
-from interpreter.compiler.numbering import OPEN
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
 from interpreter.compiler.wasm.whole_layout import BOT_STREAM

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interpreter.compiler.numbering import Limits
     from interpreter.rl.aec import GameEnv
     from interpreter.rl.game_batch import Games, make
+    from interpreter.rl.numbering import Limits
     from interpreter.rl.space import Space, space_of
     from interpreter.rl.spiel import register
     from interpreter.rl.vector import SeatEnv
@@ -21,7 +21,7 @@ __all__ = ["GameEnv", "Games", "Limits", "SeatEnv", "Space", "make", "register",
 _HOMES = {
     "GameEnv": "interpreter.rl.aec",
     "Games": "interpreter.rl.game_batch",
-    "Limits": "interpreter.compiler.numbering",
+    "Limits": "interpreter.rl.numbering",
     "SeatEnv": "interpreter.rl.vector",
     "Space": "interpreter.rl.space",
     "make": "interpreter.rl.game_batch",

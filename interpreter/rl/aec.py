@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.numbering import Limits
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.rl.game_batch import rewards_of
+from interpreter.rl.numbering import Limits
 from interpreter.rl.space import space_of
 
 __all__ = ["GameEnv"]

@@ -17,7 +17,6 @@ from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.numbering import Limits
 from interpreter.compiler.plain.machine import Machine
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.decision import Code
@@ -27,19 +26,18 @@ from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.language.policies import Policy
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
+from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from interpreter.compiler.wasm.batch import Batch, BatchModule
+    from interpreter.rl.batch_module import Batch, BatchModule
 
     T = TypeVar("T", bound=np.generic)
 
 __all__ = ["Games", "make", "rewards_of"]
-
-MOST_LEGAL = 1_024
 
 
 def make(
@@ -206,8 +204,8 @@ class Games:
 
 def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> Batch | None:
     """Return the games in a module; None if no module is possible."""
-    from interpreter.compiler.wasm.batch import Batch, batch_module
     from interpreter.compiler.wasm.instance import is_available
+    from interpreter.rl.batch_module import Batch, batch_module
 
     policies = [_policy(bot) for bot in seated.values()]
     if not is_available() or not all(known for known, _ in policies):
@@ -262,7 +260,7 @@ class _InModule(Games):
         self._begin_with([self.batch.seed(game) + self.n], game)
 
     def _begin_with(self, seeds: list[int], start: int) -> None:
-        from interpreter.compiler.wasm.batch import Stuck
+        from interpreter.rl.batch_module import Stuck
 
         machine, first, end = self.space.table.machine, start, start + len(seeds)
         while start < end:
@@ -277,7 +275,7 @@ class _InModule(Games):
                 self._resume(stuck.game, state)
 
     def _step(self) -> None:
-        from interpreter.compiler.wasm.batch import Stuck
+        from interpreter.rl.batch_module import Stuck
 
         refused = self.batch.refused()
         if refused >= 0:
@@ -301,7 +299,7 @@ class _InModule(Games):
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:
-        from interpreter.compiler.wasm.batch import Stuck
+        from interpreter.rl.batch_module import Stuck
 
         try:
             self.batch.resume(game, state)

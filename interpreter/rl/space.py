@@ -12,19 +12,6 @@ from pathlib import Path
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.compiler.build.shapes import Shapes
-from interpreter.compiler.numbering import (
-    HEAD,
-    HIDDEN,
-    NONE,
-    Actions,
-    Block,
-    Digit,
-    Limits,
-    Part,
-    Vector,
-    positions,
-    width_of,
-)
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Table
@@ -44,6 +31,19 @@ from interpreter.language.types import (
     RoomType,
     TextType,
     Type,
+)
+from interpreter.rl.numbering import (
+    HEAD,
+    HIDDEN,
+    NONE,
+    Actions,
+    Block,
+    Digit,
+    Limits,
+    Part,
+    Vector,
+    positions,
+    width_of,
 )
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]

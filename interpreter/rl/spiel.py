@@ -13,12 +13,12 @@ from typing import TypedDict
 import numpy as np
 import pyspiel
 
-from interpreter.compiler.numbering import Limits
 from interpreter.engine.decision import Code
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.play.match import MAXIMUM_DECISIONS
 from interpreter.rl.game_batch import rewards_of
+from interpreter.rl.numbering import Limits
 from interpreter.rl.space import Space, space_of
 
 __all__ = ["NAME", "SpielGame", "SpielState", "register"]

@@ -11,8 +11,8 @@ from interpreter.compiler.constants import RuleFailure
 
 np = pytest.importorskip("numpy", reason="batches need NumPy: pip install 'regelwerk[rl]'")
 
-from interpreter.compiler.numbering import HIDDEN, Limits  # noqa: E402
 from interpreter.rl import Games, Space, make, space_of  # noqa: E402
+from interpreter.rl.numbering import HIDDEN, Limits  # noqa: E402
 
 CASES = Path(__file__).parents[1] / "cases"
 TABLES = [
@@ -90,7 +90,7 @@ def test_a_game_that_the_module_gives_up_twice_is_named(monkeypatch: pytest.Monk
 
 
 def _stuck(game: int, state: object) -> None:
-    from interpreter.compiler.wasm.batch import Stuck
+    from interpreter.rl.batch_module import Stuck
 
     raise Stuck(game)
 

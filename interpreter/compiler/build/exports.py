@@ -14,12 +14,11 @@ from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import LISTED, SEAT, Sights
+from interpreter.compiler.build.sights import LISTED, OPEN, SEAT, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
-from interpreter.compiler.numbering import OPEN
 from interpreter.language.types import BOOL, Type
 
 __all__ = ["Standalone"]

@@ -12,13 +12,15 @@ from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
-from interpreter.compiler.numbering import OPEN
 from interpreter.language.types import CardHolderType, CardType, CollectionType, Type, has_cards
 
-__all__ = ["LISTED", "SEAT", "Sight", "Sights"]
+__all__ = ["LISTED", "OPEN", "SEAT", "Sight", "Sights"]
 
 LISTED = CardHolderType | CollectionType
 """Types of which the number of items is public."""
+
+OPEN = ("round", "phase", "turn", "over")
+"""Groups of cells that are public and, except for ``round``, not declared by a ruleset."""
 
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
 

@@ -1,15 +1,15 @@
-"""Hand-written WebAssembly text: each ``.wat`` file here is a part of modules."""
+"""Hand-written WebAssembly text: each ``.wat`` file is a part of modules."""
 
 from __future__ import annotations
 
 __all__ = ["graph_cache_words", "written"]
 
 
-def written(name: str) -> str:
-    """Return the text of a file. Words in braces are placeholders for values of the module."""
+def written(name: str, package: str = "interpreter.compiler.wasm") -> str:
+    """Return the text of a file of a package. Words in braces are placeholders for values of the module."""
     from importlib.resources import files
 
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return (files(package) / name).read_text(encoding="utf-8")
 
 
 def graph_cache_words(node_count: int) -> int:

@@ -25,8 +25,8 @@ from interpreter.language.types import INT, BagType, CardHolderType, CardType, I
 __all__ = [
     "HEAD",
     "HIDDEN",
+    "MOST_LEGAL",
     "NONE",
-    "OPEN",
     "Actions",
     "Block",
     "Digit",
@@ -41,8 +41,8 @@ NONE, HIDDEN = -1, -2
 """Entries of a vector that have no value, and that the seat may not see."""
 HEAD = ("seat", "decision", "actor")
 """The first entries of a vector: the observing seat, the current decision (-1: the game is over), the deciding seat."""
-OPEN = ("round", "phase", "turn", "over")
-"""Groups of cells that are public and, except for ``round``, not declared by a ruleset."""
+MOST_LEGAL = 1_024
+"""Maximum number of legal actions that are listed for a game; the mask has all of them."""
 MOST_POSITIONS = 256
 """A list whose items have more possible values than this is observed by its length alone."""
 LEFT_OUT = ("pending", "settling", "kept", "chance")

@@ -1,8 +1,8 @@
 """Batches: many games in one module, stepped in one call.
 
 Actions go in; legal actions, vectors and rewards come out, all in memory. The functions are written by hand in
-``batch.wat``. Generated functions of the table write observations (:mod:`interpreter.compiler.build.observer`).
-:mod:`interpreter.compiler.numbering` defines actions and vectors.
+``batch.wat``. Generated functions of the table write observations (:mod:`interpreter.rl.observer`).
+:mod:`interpreter.rl.numbering` defines actions and vectors.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.delayed_blocks import KEPT_START
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.observer import Observer
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
-from interpreter.compiler.numbering import Actions, Block, Vector
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled
 from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.state import State
+from interpreter.rl.numbering import MOST_LEGAL, Actions, Block, Vector
+from interpreter.rl.observer import Observer
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -33,8 +33,6 @@ HEAD = 16
 """Size of a row before the streams of bots, in bytes."""
 FRAMES_WORDS = 2_048
 """Maximum number of words of frames of a game between two choices."""
-MOST_LEGAL = 1_024
-"""Maximum number of legal actions that are listed for a game; the mask has all of them."""
 LONG = 8
 
 
@@ -112,7 +110,7 @@ def batch_module(
         "again": areas["control"] + 2 * WORD,
         "stepped": count,
     }
-    face = written("batch.wat")
+    face = written("batch.wat", "interpreter.rl")
     text, _ = assembled(builder, first, bots, own, lambda plan: face.format(**plan.numbers, **numbers), 0)
     try:
         code = compiled(text)
