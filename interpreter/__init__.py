@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import RulesetError
-    from interpreter.compiler.constants import RuleFailure
     from interpreter.engine.game import Game
     from interpreter.engine.refusal import IllegalMove
     from interpreter.engine.ruleset import Ruleset, load
     from interpreter.kernel.chance import Scripted
+    from interpreter.lowering.constants import RuleFailure
     from interpreter.pages.notebook import Shell
 
 __all__ = ["Game", "IllegalMove", "RuleFailure", "Ruleset", "RulesetError", "Scripted", "__version__", "load"]
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Game": "interpreter.engine.game",
     "IllegalMove": "interpreter.engine.refusal",
-    "RuleFailure": "interpreter.compiler.constants",
+    "RuleFailure": "interpreter.lowering.constants",
     "Ruleset": "interpreter.engine.ruleset",
     "RulesetError": "interpreter.base.diagnostics",
     "Scripted": "interpreter.kernel.chance",

@@ -24,7 +24,6 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.bots.policy import PolicyBot
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer, Signature
@@ -46,6 +45,7 @@ from interpreter.language.types import (
     read_type,
 )
 from interpreter.language.walk import descendants
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
 

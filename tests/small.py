@@ -7,11 +7,11 @@ import textwrap
 from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError, render, to_json
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.pipeline import Examined, examine
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.views import board_of
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import Shelf
 
 __all__ = ["FAMILY", "MAP", "RULESET", "examined", "loaded", "outcome", "played", "write"]

@@ -23,11 +23,11 @@ import pytest
 from interpreter.authoring.validation import unknown_words, unspoken_in
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import find, load
 from interpreter.lint.checks import lint
 from interpreter.lint.compositions import compositions
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.testing.coverage import check_waivers, waivers_of
 from interpreter.testing.suite import suite_of

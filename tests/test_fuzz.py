@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 from interpreter.base.diagnostics import RulesetError, render, to_json
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
-from interpreter.compiler import constants
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import assemble
 from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import Ruleset, find, load
@@ -30,6 +28,8 @@ from interpreter.engine.setup import default_settings, set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
 from interpreter.language.format import format_node
+from interpreter.lowering import constants
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.compose import NAMED_SECTIONS, SINGLE_SECTIONS
 from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode

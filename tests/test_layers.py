@@ -22,6 +22,8 @@ ROOMS = (
     ("base",),
     ("reading", "kernel"),
     ("language",),
+    ("lowering",),
+    ("plain",),
     ("compiler",),
     ("engine",),
     ("bots",),

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
-from interpreter.compiler.constants import Caller, Env, Evaluate, RuleFailure
-from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.compiler.wasm.turn import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
@@ -21,6 +19,8 @@ from interpreter.engine.rules import Rules
 from interpreter.kernel.state import State, Value
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.preferences import pinned_by
+from interpreter.lowering.constants import Caller, Env, Evaluate, RuleFailure
+from interpreter.plain.machine import AskSite, Machine, OptionSite
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled

@@ -16,13 +16,13 @@ from time import monotonic
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.bots.policy import PolicyBot
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game, places_of
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
 from interpreter.language.types import IntType
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["SearchBot"]
 

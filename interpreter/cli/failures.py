@@ -15,7 +15,7 @@ __all__ = ["refused", "tell", "words_of"]
 def tell(error: Exception) -> NoReturn:
     """Report the error and exit with status 1. Unexpected exceptions are bugs and are raised again."""
     from interpreter.bots.player import BotFailed
-    from interpreter.compiler.constants import RuleFailure
+    from interpreter.lowering.constants import RuleFailure
 
     if isinstance(error, RulesetError):
         for diagnostic in error.diagnostics:

@@ -11,12 +11,12 @@ from interpreter.bots.player import Code
 from interpreter.cli.failures import refused
 from interpreter.cli.output import say, styled
 from interpreter.cli.session import Leaves, Person, TakesBack
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal, value_of
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.language.types import BoolType
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.keyboard import understood
 from interpreter.testing.recording import Recording, checked, file_with
 

@@ -23,8 +23,8 @@ from interpreter.compare.differences import Comparison
 from interpreter.compare.divergence import Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.workers import Batch, Crew, Work, batch_of, shared
 
 __all__ = ["Alone", "one_at_a_time", "ranked", "singles"]

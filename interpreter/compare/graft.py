@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import reach_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.check import check
+from interpreter.lowering.lower import lower
+from interpreter.lowering.reach import reach_of
 from interpreter.reading.compose import Composition, Entry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 

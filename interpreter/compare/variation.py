@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import Value
 from interpreter.language.types import BoolType, SetType, Type
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["broken_laws", "going_on", "varied"]
 

@@ -1,1 +1,1 @@
-"""From checked trees to running code: lowering, the plain form and the WebAssembly compiler."""
+"""The compiler to WebAssembly: an intermediate form, passes over it, and the modules that games run in."""

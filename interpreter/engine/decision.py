@@ -8,7 +8,6 @@ from typing import overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
-from interpreter.compiler.plain.machine import AskSite, Code, OptionSite
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.turn import Turn
 from interpreter.engine.rules import Table
@@ -16,6 +15,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
+from interpreter.plain.machine import AskSite, Code, OptionSite
 
 __all__ = [
     "Code",

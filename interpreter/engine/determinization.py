@@ -25,7 +25,6 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
@@ -58,6 +57,7 @@ from interpreter.language.types import (
     has_cards,
     renamed,
 )
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from interpreter.compiler.constants import Env
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import item_type
+from interpreter.lowering.constants import Env
 
 __all__ = ["Because", "text_of"]
 

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Iterable, Set
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.compiler.facts import Facts, Reach, target_of
-from interpreter.compiler.reach import reads_of
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.walk import descendants
+from interpreter.lowering.facts import Facts, Reach, target_of
+from interpreter.lowering.reach import reads_of
 
 __all__ = ["check_flow"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from interpreter.compiler.lower import Program
 from interpreter.language import core
 from interpreter.language.model import RuleBody
 from interpreter.language.types import HolderType, PoolType
 from interpreter.language.walk import descendants
+from interpreter.lowering.lower import Program
 
 __all__ = ["counted"]
 

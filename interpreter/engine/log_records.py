@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.compiler.plain.machine import OptionSite
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.kernel.state import Frame, Record
+from interpreter.plain.machine import OptionSite
 
 __all__ = ["Choice", "Event", "Mark", "has_sealed", "is_choice", "read", "reveals"]
 

@@ -12,10 +12,6 @@ from pathlib import Path
 from time import process_time
 
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
-from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.facts import Reach
-from interpreter.compiler.lower import Program, lower
-from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because
 from interpreter.engine.flow_checks import check_flow
 from interpreter.engine.setup import Setup, default_settings, set_up
@@ -27,6 +23,10 @@ from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
+from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.lowering.facts import Reach
+from interpreter.lowering.lower import Program, lower
+from interpreter.lowering.reach import reach_of
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.dependencies import looked_at
 from interpreter.reading.files import Document, Shelf, files_below, resolved

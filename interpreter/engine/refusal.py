@@ -8,8 +8,6 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.messages import frame
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.rules import Table
@@ -18,6 +16,8 @@ from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, IntType
+from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.plain.machine import AskSite, OptionSite
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
 

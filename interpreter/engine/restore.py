@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from interpreter.base.plain_data import Json, Value
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.rules import Rules
 from interpreter.engine.saves import played, save_of, state_of
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["load_game"]
 

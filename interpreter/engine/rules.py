@@ -23,8 +23,8 @@ from interpreter.language.types import BoolType, CollectionType, IntType, KindTy
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
-    from interpreter.compiler.lower import Program
     from interpreter.engine.secrecy import Secrecy
+    from interpreter.lowering.lower import Program
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
     from interpreter.reading.statements import Statement

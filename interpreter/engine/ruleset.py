@@ -18,8 +18,8 @@ from interpreter.language.model import Model
 from interpreter.reading.dependencies import noted
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
-    from interpreter.compiler.lower import Program
     from interpreter.engine.pipeline import Examined
+    from interpreter.lowering.lower import Program
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
 

@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from interpreter.compiler import lower
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, has_cards
 from interpreter.language.walk import descendants
+from interpreter.lowering import lower
 
 __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
 

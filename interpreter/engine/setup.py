@@ -6,11 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.compiler.constants import Constants
-from interpreter.compiler.lower import Program
-from interpreter.compiler.plain.machine import Machine
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.compiler.watches import wakes, watches
 from interpreter.engine.lengths import walkable
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import Effects, ZoneShape
@@ -30,6 +26,10 @@ from interpreter.language.types import (
     TrackType,
     ZoneType,
 )
+from interpreter.lowering.constants import Constants
+from interpreter.lowering.lower import Program
+from interpreter.lowering.watches import wakes, watches
+from interpreter.plain.machine import Machine
 
 __all__ = ["Setup", "default_settings", "set_up"]
 

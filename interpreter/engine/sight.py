@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
-from interpreter.compiler.constants import Evaluate
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
 from interpreter.engine.secrecy import is_visible
@@ -17,6 +16,7 @@ from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
+from interpreter.lowering.constants import Evaluate
 
 __all__ = [
     "Held",

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.language.walk import descendants
+from interpreter.lowering.facts import Reach, target_of
 
 if TYPE_CHECKING:
     from interpreter.language.policies import Policy

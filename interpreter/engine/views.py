@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.compiler.constants import Evaluate
-from interpreter.compiler.plain.builtin_functions import dealt_lengths
 from interpreter.engine.decision import decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, is_choice, read
 from interpreter.engine.rules import Rules, Table
@@ -32,6 +30,8 @@ from interpreter.language.types import (
     ZoneType,
 )
 from interpreter.language.walk import descendants
+from interpreter.lowering.constants import Evaluate
+from interpreter.plain.builtin_functions import dealt_lengths
 
 if TYPE_CHECKING:
     from interpreter.engine.decision import Decision

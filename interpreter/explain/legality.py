@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
@@ -17,6 +16,7 @@ from interpreter.explain.cross_reference import Quote, quote
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.walk import descendants
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["Asked", "conditions_of"]
 

@@ -14,7 +14,6 @@ from itertools import groupby
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Seats
 from interpreter.engine.ruleset import Ruleset
@@ -22,6 +21,7 @@ from interpreter.engine.views import Line, Spoken, numbered_lines, rule_at
 from interpreter.explain.cross_reference import Quote, Use, quote
 from interpreter.kernel.state import State
 from interpreter.language.types import Type
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import SavedGame, replay_game
 
 __all__ = ["Account", "account_of"]

@@ -1,7 +1,7 @@
 """Registry of built-in functions, used by the checker and by both execution forms.
 
 A call in the checked tree holds its row. :mod:`interpreter.language.check_builtins` checks the arguments. The plain
-form has a function for each row in :mod:`interpreter.compiler.plain.builtin_functions`. A module calls the function of
+form has a function for each row in :mod:`interpreter.plain.builtin_functions`. A module calls the function of
 the runtime with that name, or :mod:`interpreter.compiler.build.builtin_calls` builds it from other ops.
 """
 

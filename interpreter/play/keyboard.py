@@ -11,7 +11,6 @@ from interpreter.base.messages import frame
 from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Code
-from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
@@ -29,6 +28,7 @@ from interpreter.language.types import (
     SeatType,
     Type,
 )
+from interpreter.plain.machine import OptionSite
 from interpreter.play.narration import words_of
 from interpreter.play.option_preview import Foresight
 

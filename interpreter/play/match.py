@@ -7,7 +7,6 @@ from typing import Protocol
 
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.rules import Rules
@@ -16,6 +15,7 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import SEAT
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 

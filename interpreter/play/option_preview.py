@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from interpreter.bots.player import Code, Stream
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
@@ -14,6 +13,7 @@ from interpreter.engine.observation import hidden_from
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Spoken, lines_since
 from interpreter.kernel.effects import changes
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.narration import without_actor
 
 __all__ = ["Foresight"]

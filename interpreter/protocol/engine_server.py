@@ -16,13 +16,13 @@ from interpreter.base.plain_data import Json, Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import adviser, bots_of
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, numbered_lines, pending
 from interpreter.explain.legality import conditions_of
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["METHODS", "PROTOCOL", "Engine", "serve"]
 

@@ -16,8 +16,6 @@ from interpreter.bots.registry import bots_of
 from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
-from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.plain.machine import Machine
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.decision import Code
 from interpreter.engine.game import Game, Result
@@ -25,6 +23,8 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.language.policies import Policy
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of

@@ -16,11 +16,11 @@ from math import prod
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import Shapes
-from interpreter.compiler.constants import Constants
-from interpreter.compiler.lower import Program
-from interpreter.compiler.plain.machine import Code
 from interpreter.kernel.state import Value
 from interpreter.language.types import INT, BagType, CardHolderType, CardType, IntType, TextType, Type
+from interpreter.lowering.constants import Constants
+from interpreter.lowering.lower import Program
+from interpreter.plain.machine import Code
 
 __all__ = [
     "HEAD",

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.bots.registry import default_bots, policies_for
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of

@@ -20,7 +20,6 @@ from weakref import WeakValueDictionary
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot, BotFailed
 from interpreter.bots.registry import adviser, bots_of
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed, is_choice
@@ -29,6 +28,7 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.language.types import SEAT
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, write_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for

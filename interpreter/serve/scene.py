@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from interpreter.compiler.constants import RuleFailure
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, picture_of
@@ -23,6 +22,7 @@ from interpreter.language import core
 from interpreter.language.model import Model, Panel
 from interpreter.language.types import CardType, KindType, Type, has_cards, item_type, name_of
 from interpreter.language.walk import is_printed
+from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing

@@ -16,7 +16,6 @@ from markupsafe import Markup, escape
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
@@ -25,6 +24,7 @@ from interpreter.explain.cross_reference import quote
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Panel
 from interpreter.language.types import KindType, name_of
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.narration import words_of
 from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError

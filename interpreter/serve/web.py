@@ -34,8 +34,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError, can_be_kept
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
-from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.compiler.wasm.whole_layout import KIND
@@ -25,6 +24,7 @@ from interpreter.kernel.effects import has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
+from interpreter.lowering.constants import Env, Evaluate
 
 __all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
 

@@ -14,12 +14,12 @@ from typing import TypedDict
 from interpreter.base.cycles import no_search
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
 from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
 

@@ -11,10 +11,10 @@ from time import monotonic, process_time
 from typing import TypedDict
 
 from interpreter.base.plain_data import Value
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.whole_games import SUMMED, Games
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.language.model import Measure
+from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, WholeGames
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from interpreter.base.extras import install_command
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.confidence import mean_interval
 from interpreter.simulate.simulation import Row, WholeGames, played
 

@@ -23,8 +23,8 @@ from typing import Generic, TypeVar
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.simulation import Row, WholeGames, played
 from interpreter.simulate.totals import Totals, totalled
 

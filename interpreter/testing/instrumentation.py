@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import reach_of
 from interpreter.engine.citations import Citation
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import NOTHING
 from interpreter.language.walk import descendants, rewritten
+from interpreter.lowering.lower import lower
+from interpreter.lowering.reach import reach_of
 
 __all__ = ["is_watched", "key_of", "watched"]
 

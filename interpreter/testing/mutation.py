@@ -16,9 +16,6 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import with_fields
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import reach_of
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
@@ -47,6 +44,9 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import rewritten
+from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.lower import lower
+from interpreter.lowering.reach import reach_of
 from interpreter.testing.running import run_scenario
 from interpreter.testing.scenarios import Checked
 from interpreter.testing.suite import Suite

@@ -14,9 +14,9 @@ from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import RANDOM, bots_of, default_bots
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.testing.instrumentation import is_watched, key_of, watched
 from interpreter.testing.running import run_scenario

@@ -11,11 +11,11 @@ from pathlib import Path
 from interpreter.base.diagnostics import RulesetError, unique
 from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal, value_of
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.model import spoken_name
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import read_document
 from interpreter.testing.running import Failure
 from interpreter.testing.scenarios import read_scenarios

@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.lower import lower
-from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
@@ -24,6 +21,9 @@ from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
+from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.lowering.lower import lower
+from interpreter.lowering.reach import reach_of
 from interpreter.reading.yaml import Scalar
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option

@@ -19,10 +19,10 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import with_fields
 from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import read_document
 from interpreter.testing.running import begun, run_scenario
 from interpreter.testing.scenarios import Scenario, check_scenario, read_scenarios

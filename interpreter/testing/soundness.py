@@ -15,7 +15,6 @@ from itertools import islice
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.determinization import Memory, otherwise, uppermost
 from interpreter.engine.game import Game
@@ -27,6 +26,7 @@ from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record
+from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of"]
 

@@ -18,13 +18,13 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.observation import shuffled
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import BoolType, KindType
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for, who_decides
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 

@@ -12,13 +12,13 @@ from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.build.policy_functions import Policies
 from interpreter.compiler.build.shapes import Unsupported
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import compiled_machine as compiled
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 from interpreter.simulate.simulation import simulate

@@ -13,13 +13,13 @@ import pytest
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
-from interpreter.compiler import constants
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.listeners import listen
+from interpreter.lowering import constants
+from interpreter.lowering.constants import RuleFailure
 from tests.small import FAMILY, loaded, write
 
 pytestmark = pytest.mark.usefixtures("at_once")

@@ -8,8 +8,8 @@ import pytest
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of, policies_for
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from tests.play.toy import changed
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.setup import set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.state import State, Value
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import shelf_for
 from tests.support import shared
 

@@ -16,11 +16,9 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.rewrite import inner
-from interpreter.compiler.plain.builtin_functions import OF_GAME, OF_VALUES
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -46,6 +44,8 @@ from interpreter.language.types import (
     TrackType,
     Type,
 )
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.builtin_functions import OF_GAME, OF_VALUES
 from tests.small import FAMILY, MAP, RULESET, loaded, outcome, write
 
 TIMES = 150

@@ -10,9 +10,9 @@ import pytest
 
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.kernel.effects import NOTE
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from tests.small import FAMILY, loaded, write
 

@@ -17,7 +17,6 @@ from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.decision import Decision
@@ -27,6 +26,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for
 from tests.small import loaded, write
 from tests.support import TIMES, shared

@@ -14,12 +14,12 @@ import wasmtime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.kernel import bags, chance
 from interpreter.kernel.bags import Bag, Rooms
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.tracks import Track
+from interpreter.plain import builtin_functions as builtins
 from tests.kernel.test_bags import BAGS, ROOMS, WIDTH
 from tests.kernel.test_chance import ANY_SEED, MIXED
 from tests.kernel.test_graphs import Case, cases

@@ -21,7 +21,6 @@ import pytest
 import yaml
 
 from interpreter.base.diagnostics import RulesetError, render
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.pipeline import examine
 from interpreter.engine.refusal import IllegalMove
@@ -31,6 +30,7 @@ from interpreter.kernel.state import State
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_condition
 from interpreter.language.scope import Frame
+from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.compose import compose
 from tests.compiler.pair import FOLDER, SHELF
 from tests.support import rule_text

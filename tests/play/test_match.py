@@ -9,13 +9,13 @@ import pytest
 
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import module
 from interpreter.compiler.wasm.turn import Player
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
 from interpreter.kernel.state import State
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Recorder, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator

@@ -10,12 +10,12 @@ import wasmtime
 
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike, veils
+from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.play.module_export import Standalone, standalone
 from tests.compiler.ir_verifier import check_function, signatures_of

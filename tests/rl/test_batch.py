@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.compiler.constants import RuleFailure
+from interpreter.lowering.constants import RuleFailure
 
 np = pytest.importorskip("numpy", reason="batches need NumPy: pip install 'regelwerk[rl]'")
 

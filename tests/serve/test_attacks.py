@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from interpreter.base.source import NOWHERE
-from interpreter.compiler.constants import Caller, RuleFailure
+from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.play.game_records import Difference, replay_game
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall

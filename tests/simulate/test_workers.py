@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset
+from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.checkpoint import Journal, OtherSimulation, seed_of
 from interpreter.simulate.cluster import _workers, local_cluster
 from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table

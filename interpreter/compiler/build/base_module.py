@@ -10,13 +10,13 @@ from itertools import accumulate
 from interpreter.compiler.build.frames import frame_shape
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.shapes import Shapes, halves
-from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir import ops
-from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
 from interpreter.language.walk import descendants
+from interpreter.lowering.constants import Constants
+from interpreter.lowering.lower import Program
 
 __all__ = ["Module"]
 

@@ -11,8 +11,8 @@ from functools import reduce
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
-from interpreter.compiler.lower import Program
 from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join
+from interpreter.lowering.lower import Program
 
 __all__ = ["FrameShape", "Slot", "frame_shape", "kept_in_frame"]
 

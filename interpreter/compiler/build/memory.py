@@ -10,10 +10,10 @@ import struct
 from collections.abc import Sequence
 
 from interpreter.compiler.build.shapes import WORD, Shapes
-from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
 from interpreter.language.types import BagType, Type
+from interpreter.lowering.constants import Constants
 
 __all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
 

@@ -10,10 +10,10 @@ from interpreter.compiler.build.phases import Phases
 from interpreter.compiler.build.policy_functions import Policies
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import Stretches
-from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir import ops
-from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
+from interpreter.lowering.constants import Constants
+from interpreter.lowering.lower import Program
 
 __all__ = ["ModuleBuilder"]
 

@@ -14,8 +14,8 @@ from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED, BELOW, FRAME, STOPPED, WHERE, Control
 from interpreter.compiler.ir import ops
-from interpreter.compiler.plain.machine import SPECIALS
-from interpreter.compiler.watches import Watch
+from interpreter.lowering.watches import Watch
+from interpreter.plain.machine import SPECIALS
 
 __all__ = ["Phases"]
 

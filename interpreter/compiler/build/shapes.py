@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
 from interpreter.language.model import RuleLayer
@@ -45,6 +44,7 @@ from interpreter.language.types import (
     item_type,
     read_type,
 )
+from interpreter.lowering.constants import Constants
 
 __all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "parameter_types", "signed"]
 

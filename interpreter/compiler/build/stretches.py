@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from interpreter.compiler import lower
 from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
 from interpreter.compiler.build.frames import Slot, kept_in_frame
 from interpreter.compiler.build.function import ONE, ZERO
@@ -19,9 +18,10 @@ from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
-from interpreter.compiler.plain.machine import SPECIALS
 from interpreter.language import core
 from interpreter.language.types import INT, NOTHING
+from interpreter.lowering import lower
+from interpreter.plain.machine import SPECIALS
 
 __all__ = ["ASKED", "BELOW", "FRAME", "STOPPED", "WHERE", "Control", "Stretches"]
 

@@ -8,10 +8,10 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import Part, inner, parts
-from interpreter.compiler.lower import Program
 from interpreter.language import core
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
+from interpreter.lowering.lower import Program
 
 __all__ = ["ANYONE", "Cells", "Reads", "fits", "may_fail", "reads"]
 

@@ -1,6 +1,6 @@
 """The machine of a table: a compiled module plays, the plain form explains failures.
 
-It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
+It is a :class:`~interpreter.plain.machine.Machine` with the same stretches, frames and cells. A state that is
 played in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log are
 fetched on demand. The module keeps no log: choices are deterministic, so the plain form replays them if a log is
 needed. If the module traps, the state returns to the last choice, and the plain form makes that choice and reports the
@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from interpreter.compiler import constants
-from interpreter.compiler.constants import RuleFailure, check_records
-from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.turn import OVER, Keeper, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
+from interpreter.lowering import constants
+from interpreter.lowering.constants import RuleFailure, check_records
+from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
     from interpreter.compiler.wasm.module import Compiled

@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
-from interpreter.compiler.plain.machine import Code, Machine
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
@@ -20,6 +19,7 @@ from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
+from interpreter.plain.machine import Code, Machine
 
 __all__ = ["Compiled", "Unavailable"]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from interpreter.compiler import constants
 from interpreter.compiler.build.shapes import Unsupported
-from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.module import Compiled
 from interpreter.compiler.wasm.turn import Turn
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
+from interpreter.lowering import constants
+from interpreter.plain.machine import Code
 
 __all__ = ["Resident", "begin", "enter"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from interpreter.compiler.plain.machine import Code
+from interpreter.plain.machine import Code
 
 if TYPE_CHECKING:  # a game in the plain form does not import it
     from interpreter.language.policies import Policy

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
-from interpreter.compiler.plain.machine import Code
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.whole_layout import ENTRY, LONG, ROW, places
 from interpreter.kernel.chance import Draws
+from interpreter.plain.machine import Code
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled

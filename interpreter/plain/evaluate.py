@@ -8,20 +8,6 @@ from operator import add, eq, ge, getitem, gt, itemgetter, le, lt, ne, neg, not_
 from typing import assert_never
 
 from interpreter.base.source import Span
-from interpreter.compiler.constants import (
-    Caller,
-    Constants,
-    Env,
-    Evaluate,
-    Meter,
-    RuleFailure,
-    bounded,
-    effort,
-    grows,
-    weight,
-)
-from interpreter.compiler.lower import Program
-from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
@@ -37,6 +23,20 @@ from interpreter.language.types import (
     Type,
     item_type,
 )
+from interpreter.lowering.constants import (
+    Caller,
+    Constants,
+    Env,
+    Evaluate,
+    Meter,
+    RuleFailure,
+    bounded,
+    effort,
+    grows,
+    weight,
+)
+from interpreter.lowering.lower import Program
+from interpreter.plain import builtin_functions as builtins
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 

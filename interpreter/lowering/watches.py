@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Layout
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
+from interpreter.lowering.lower import Program
 
 __all__ = ["Watch", "wakes", "watches", "with_matches"]
 

@@ -17,7 +17,7 @@ from interpreter.language.types import BagType, IntType, Type, cards_in
 from interpreter.language.walk import size
 
 if TYPE_CHECKING:
-    from interpreter.compiler.watches import Watch
+    from interpreter.lowering.watches import Watch
 
 __all__ = [
     "GOES_ON",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interpreter.base.lazy import Lazy
-from interpreter.compiler.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
-from interpreter.compiler.lower import Program
-from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
-from interpreter.compiler.plain.perform import Performer
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import RuleLayer
+from interpreter.lowering.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
+from interpreter.lowering.lower import Program
+from interpreter.plain.evaluate import LONG, Evaluator, measure_of
+from interpreter.plain.perform import Performer
 
 __all__ = ["Called", "Functions"]
 

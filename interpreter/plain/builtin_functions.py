@@ -7,12 +7,12 @@ from functools import lru_cache
 from itertools import combinations
 from math import comb
 
-from interpreter.compiler.constants import Constants, Env, Evaluate, Meter, RuleFailure
 from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model
+from interpreter.lowering.constants import Constants, Env, Evaluate, Meter, RuleFailure
 
 __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from interpreter.base.source import Span
-from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run, effort
-from interpreter.compiler.plain.evaluate import Evaluator
 from interpreter.kernel.chance import ChanceError, ChanceSource, Seeded
 from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
+from interpreter.lowering.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run, effort
+from interpreter.plain.evaluate import Evaluator
 
 __all__ = ["Performer"]
 

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
-from interpreter.compiler import lower
-from interpreter.compiler.constants import (
+from interpreter.kernel.chance import ChanceSource
+from interpreter.kernel.effects import CHOICE, take_back
+from interpreter.kernel.state import Frame, State, Value
+from interpreter.language import core
+from interpreter.language.core import Option
+from interpreter.language.model import StandingRule
+from interpreter.lowering import lower
+from interpreter.lowering.constants import (
     MAXIMUM_PASSES,
     Caller,
     Constants,
@@ -27,14 +33,8 @@ from interpreter.compiler.constants import (
     check_records,
     effort,
 )
-from interpreter.compiler.plain.functions import Functions
-from interpreter.compiler.watches import with_matches
-from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.effects import CHOICE, take_back
-from interpreter.kernel.state import Frame, State, Value
-from interpreter.language import core
-from interpreter.language.core import Option
-from interpreter.language.model import StandingRule
+from interpreter.lowering.watches import with_matches
+from interpreter.plain.functions import Functions
 
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy

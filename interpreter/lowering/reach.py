@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model
 from interpreter.language.types import CardHolderType, HolderType, PlaceType, item_type
 from interpreter.language.walk import descendants
+from interpreter.lowering.facts import Facts, Reach, target_of
 
 __all__ = ["reach_of", "reads_of"]
 

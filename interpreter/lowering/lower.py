@@ -14,12 +14,12 @@ from functools import cached_property
 from interpreter.base.frozen import dataclass
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import SourceFile, Span
-from interpreter.compiler.facts import Reach, target_of
-from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, ListType, Type, item_type
 from interpreter.language.walk import descendants, rewritten
+from interpreter.lowering.facts import Reach, target_of
+from interpreter.lowering.simultaneous import at_once
 
 __all__ = [
     "Advances",

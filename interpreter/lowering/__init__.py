@@ -1,0 +1,1 @@
+"""Lowering: checked procedures become stretches, with what both forms of a game share: facts, watches, constants."""
