@@ -6,11 +6,11 @@ import ctypes
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import _lru_cache_wrapper, cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from interpreter.base.source import SourceFile
 from interpreter.bots import registry
@@ -30,20 +30,13 @@ SOME_MEMORY = 60
 _kept = 0.0
 """Megabytes that were left when this was done last."""
 
-Made = TypeVar("Made")
-_SHARED: list[Any] = []
+shared = cache
+"""Cache the results of a function, mostly rulesets and tables, for the tests of one file."""
 
 
 def rule_text(text: str) -> Typed:
     """Return rule text as a whole file, so that positions in the text are positions in the file."""
     return Typed(SourceFile("rule", text))
-
-
-def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
-    """Cache the results of a function, mostly rulesets and tables, for the tests of one file."""
-    kept = cache(make)
-    _SHARED.append(kept)
-    return kept
 
 
 def drop_shared() -> None:
@@ -56,7 +49,7 @@ def drop_shared() -> None:
 
 
 def _drop() -> None:
-    for kept in (*_SHARED, *_recent()):
+    for kept in _caches():
         kept.cache_clear()
     registry._known.clear()
 
@@ -77,12 +70,13 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _recent() -> Iterator[_lru_cache_wrapper[Any]]:
-    """Yield the functions of the interpreter that keep recent results."""
+def _caches() -> Iterator[_lru_cache_wrapper[Any]]:
+    """Yield the cached functions of the tests, and those of the interpreter that keep recent results."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("interpreter."):
+        if name.startswith(("interpreter.", "tests.")):
             functions = (each for each in vars(module).values() if isinstance(each, _lru_cache_wrapper))
-            yield from (each for each in functions if each.cache_parameters()["maxsize"] is not None)
+            is_test = name.startswith("tests.")
+            yield from (each for each in functions if is_test or each.cache_parameters()["maxsize"] is not None)
 
 
 def drop_if_grown() -> None:
