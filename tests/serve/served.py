@@ -14,6 +14,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -99,6 +100,14 @@ class Served:
         """Run a coroutine in the server and return its result."""
         assert self.loop is not None
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT)
+
+    def within(self, ask: Callable[[], T]) -> T:
+        """Ask something of a table's game in the server's thread: games of one ruleset share a machine."""
+
+        async def asked() -> T:
+            return ask()
+
+        return self.done(asked())
 
     def moment(
         self, ruleset: str, players: int, holds: Callable[[Game], bool], **settings: str
@@ -257,5 +266,6 @@ class Player:
 
 
 def now(live: Live) -> Game:
-    """Return a copy of the game of a table."""
-    return replay_game(live.ruleset, live.as_log)
+    """Return a copy of the game of a table. Its ruleset is a copy too, so that it shares no machine with the server,
+    which runs in another thread."""
+    return replay_game(replace(live.ruleset, _tables={}, _taking={}), live.as_log)

@@ -22,7 +22,7 @@ from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.play.game_records import Difference, replay_game
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
-from tests.serve.served import Served, until
+from tests.serve.served import Served, now, until
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +90,9 @@ def test_whoever_has_read_the_log_of_a_finished_game_stays_alone_in_it(served: S
         view = page(web, links[0])
         while not live.game.is_over:
             until(lambda: live.game.is_over or live.game.decision_of(0) is not None)
-            if not live.game.is_over:
-                served.done(live.choose(0, live.game.decision_of(0).options[0].as_dict()))  # type: ignore[union-attr]
+            decision = now(live).decision_of(0)
+            if decision is not None:
+                served.done(live.choose(0, decision.options[0].as_dict()))
         assert live.kept.audience == "alone"
         act(web, links[0], view, "undo")
         assert not live.game.is_over

@@ -45,11 +45,11 @@ def seated(chromium: Any, live: Live, links: list[str], **more: Any) -> list[Pla
     return players
 
 
-def play(live: Live, players: list[Player], bots: str, most: int = 1_000) -> None:
+def play(served: Served, live: Live, players: list[Player], bots: str, most: int = 1_000) -> None:
     """To the end of the game, or so many choices, by pointing; what is chosen is what a bot would."""
-    table = bots_of(bots, live.ruleset, len(live.kept.seats))
-    streams = streams_for(5, len(live.kept.seats))
     game, done = now(live), 0
+    table = bots_of(bots, game.ruleset, len(live.kept.seats))
+    streams = streams_for(5, len(live.kept.seats))
     while not game.is_over and done < most:
         decision = game.decision
         assert decision is not None
@@ -58,7 +58,7 @@ def play(live: Live, players: list[Player], bots: str, most: int = 1_000) -> Non
         game.apply(choice)
         done += 1
         if done % 25 == 0:
-            assert game.digest() == live.game.digest()
+            assert game.digest() == served.within(live.game.digest)
     until(lambda: (live.game.choices, live.game.is_over) == (game.choices, game.is_over))
     for player in players:
         assert player.wrong == []
@@ -76,7 +76,7 @@ def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) ->
     """The first rounds."""
     live, links, _ = served.table("bsw-germany", ["person"] * 3)
     players = seated(chromium, live, links)
-    play(live, players, "greedy", 36)
+    play(served, live, players, "greedy", 36)
     for player in players:
         player.page.context.close()
 
@@ -89,7 +89,7 @@ def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> N
     match.play()
     live, links = served.moment("bsw-germany", 3, lambda game: len(game.choices) >= len(match.game.choices) - 12)
     players = seated(chromium, live, links)
-    play(live, players, bots)
+    play(served, live, players, bots)
     for player in players:
         player.page.get_by_text("The game is over").wait_for()
         assert player.page.locator(".result li").count() == 3
@@ -105,7 +105,7 @@ def test_other_families_are_played_by_pointing(
     """To the end, or for some rounds."""
     live, links, _ = served.table(ruleset, ["person"] * seats)
     players = seated(chromium, live, links)
-    play(live, players, bots, 40)
+    play(served, live, players, bots, 40)
     for player in players:
         player.page.context.close()
 
@@ -572,6 +572,6 @@ def test_a_game_of_a_minute_ago_is_playable(chromium: Any, tmp_path: Path) -> No
     try:
         live, links, _ = running.table("pebbles", ["person", "person"])
         players = seated(chromium, live, links)
-        play(live, players, "random")
+        play(running, live, players, "random")
     finally:
         running.close()

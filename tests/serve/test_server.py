@@ -184,7 +184,7 @@ def test_a_choice_is_taken_back_at_once_while_nothing_has_followed(served: Serve
     assert len(live.kept.choices) == 1
     assert served.done(live.undo(first.actor)) == ""
     assert live.kept.choices == []
-    assert now(live).digest() == live.game.digest()
+    assert now(live).digest() == served.within(live.game.digest)
 
 
 def test_paying_from_hidden_money_tells_nothing_new(served: Served) -> None:
@@ -217,7 +217,7 @@ def test_a_choice_after_which_somebody_has_chosen_needs_consent(served: Served) 
     served.done(live.undo(first.actor))
     served.done(live.agree(other.actor, yes=True))
     assert live.kept.choices == []
-    assert now(live).digest() == live.game.digest()
+    assert now(live).digest() == served.within(live.game.digest)
 
 
 def test_the_last_bid_that_turns_up_the_next_prize_needs_consent(served: Served) -> None:
@@ -305,7 +305,7 @@ def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
     until(lambda: len(live.kept.choices) >= 2)
     text = get(f"{links[0]}/log").text
     log = read_saved_game(text)
-    assert replay_game(ruleset_of(log), log).digest() == live.game.digest()
+    assert replay_game(ruleset_of(log), log).digest() == served.within(live.game.digest)
     answer = post(f"{served.base}/load", files={"file": ("game.jsonl", text)}, follow_redirects=True)
     assert answer.status_code == 200
     assert "Spectators" in answer.text
@@ -473,7 +473,7 @@ def test_only_the_thread_of_the_server_plays_games(served: Served, monkeypatch: 
 
 def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     live, links, _ = served.table("goofspiel", ["person", "person"])
-    before = live.game.digest()
+    before = served.within(live.game.digest)
 
     def full(self: object, changes: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
@@ -483,7 +483,7 @@ def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: py
         post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
         view = next(view for (_, id), view in served.hall.views.items() if id == "d" * 20)
         assert "disk is full" in view.said
-        assert live.game.digest() == before
+        assert served.within(live.game.digest) == before
     post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
     assert len(live.kept.choices) == 1
 
