@@ -71,7 +71,6 @@ def no_mistakes(served: Served) -> Iterator[None]:
     assert served.errors == []
 
 
-@pytest.mark.slow
 def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) -> None:
     """The first rounds."""
     live, links, _ = served.table("bsw-germany", ["person"] * 3)
@@ -81,7 +80,6 @@ def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) ->
         player.page.context.close()
 
 
-@pytest.mark.slow
 def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> None:
     ruleset = load("bsw-germany")
     bots = default_bots(ruleset)
@@ -97,7 +95,6 @@ def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> N
         player.page.context.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("ruleset", "bots", "seats"), [("goofspiel", "random", 3), ("outpost", "greedy", 2)])
 def test_other_families_are_played_by_pointing(
     chromium: Any, served: Served, ruleset: str, bots: str, seats: int
@@ -374,7 +371,6 @@ def test_the_picture_in_the_readme_is_what_a_table_looks_like(chromium: Any, ser
 # --- looking back, why, keyboard, screen readers, names that attack
 
 
-@pytest.mark.slow
 def test_looking_back_and_asking_why(chromium: Any, served: Served) -> None:
     _, player = at(chromium, served, "build", 60)
     page = player.page
@@ -410,7 +406,6 @@ def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
     page.context.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_rules_open_beside_the_table_and_close(chromium: Any, served: Served, width: int) -> None:
     """On a wide page nothing of the table is covered; `Esc` closes them, wherever the focus is."""
@@ -440,7 +435,6 @@ def test_the_rules_open_beside_the_table_and_close(chromium: Any, served: Served
     live.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
 def test_a_window_that_opens_is_in_sight(chromium: Any, served: Served, width: int) -> None:
     live, links = served.moment("germany-2018", 3, lambda game: len(game.choices) >= 1)
@@ -494,7 +488,6 @@ def serious(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
 def test_no_serious_findings_of_axe(chromium: Any, served: Served, width: int, scheme: str) -> None:
     live, links = served.moment("bsw-germany", 3, lambda game: len(game.choices) >= 80)
@@ -545,7 +538,6 @@ def test_a_table_is_set_up_in_the_lobby(chromium: Any, served: Served, tmp_path:
     page.context.close()
 
 
-@pytest.mark.slow
 def test_names_that_attack_are_words(chromium: Any, served: Served) -> None:
     names = ["<script>document.title='x'</script>", '"><img src=x onerror=alert(1)>', "‮abc‭", "n" * 10_000]
     for name in names:
@@ -559,7 +551,6 @@ def test_names_that_attack_are_words(chromium: Any, served: Served) -> None:
         player.page.context.close()
 
 
-@pytest.mark.slow
 def test_a_game_of_a_minute_ago_is_playable(chromium: Any, tmp_path: Path) -> None:
     from click.testing import CliRunner
 
