@@ -28,8 +28,8 @@ from interpreter.engine.setup import default_settings, set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
 from interpreter.language.format import format_node
-from interpreter.lowering import constants
 from interpreter.lowering.constants import RuleFailure
+from interpreter.plain import closures
 from interpreter.reading.compose import NAMED_SECTIONS, SINGLE_SECTIONS
 from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode
@@ -48,7 +48,7 @@ def some(number: int) -> Callable[[Any], Any]:
 @pytest.fixture(autouse=True)
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes on for long is of no interest here: it is stopped soon. The module counts otherwise, and no more."""
-    monkeypatch.setattr(constants, "MAXIMUM_STEPS", 40_000)
+    monkeypatch.setattr(closures, "MAXIMUM_STEPS", 40_000)
     monkeypatch.setattr(assemble, "FUEL", 2_000)
 
 

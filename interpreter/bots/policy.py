@@ -19,7 +19,8 @@ from interpreter.engine.rules import Rules
 from interpreter.kernel.state import State, Value
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.preferences import pinned_by
-from interpreter.lowering.constants import Caller, Env, Evaluate, RuleFailure
+from interpreter.lowering.constants import Caller, RuleFailure
+from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import AskSite, Machine, OptionSite
 
 if TYPE_CHECKING:

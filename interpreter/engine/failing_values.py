@@ -9,7 +9,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import item_type
-from interpreter.lowering.constants import Env
+from interpreter.plain.closures import Env
 
 __all__ = ["Because", "text_of"]
 

@@ -23,10 +23,11 @@ from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
-from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.facts import Reach
 from interpreter.lowering.lower import Program, lower
 from interpreter.lowering.reach import reach_of
+from interpreter.plain.closures import Env
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.dependencies import looked_at
 from interpreter.reading.files import Document, Shelf, files_below, resolved

@@ -16,7 +16,8 @@ from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, IntType
-from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.closures import Env
 from interpreter.plain.machine import AskSite, OptionSite
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]

@@ -16,7 +16,7 @@ from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
-from interpreter.lowering.constants import Evaluate
+from interpreter.plain.closures import Evaluate
 
 __all__ = [
     "Held",

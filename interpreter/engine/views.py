@@ -30,8 +30,8 @@ from interpreter.language.types import (
     ZoneType,
 )
 from interpreter.language.walk import descendants
-from interpreter.lowering.constants import Evaluate
 from interpreter.plain.builtin_functions import dealt_lengths
+from interpreter.plain.closures import Evaluate
 
 if TYPE_CHECKING:
     from interpreter.engine.decision import Decision

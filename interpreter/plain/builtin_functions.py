@@ -12,7 +12,8 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model
-from interpreter.lowering.constants import Constants, Env, Evaluate, Meter, RuleFailure
+from interpreter.lowering.constants import Constants, RuleFailure
+from interpreter.plain.closures import Env, Evaluate, Meter
 
 __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 

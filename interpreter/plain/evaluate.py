@@ -23,20 +23,10 @@ from interpreter.language.types import (
     Type,
     item_type,
 )
-from interpreter.lowering.constants import (
-    Caller,
-    Constants,
-    Env,
-    Evaluate,
-    Meter,
-    RuleFailure,
-    bounded,
-    effort,
-    grows,
-    weight,
-)
+from interpreter.lowering.constants import Caller, Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
+from interpreter.plain.closures import Env, Evaluate, Meter, bounded, effort, grows, weight
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 

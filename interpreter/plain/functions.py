@@ -7,8 +7,9 @@ from collections.abc import Callable
 from interpreter.base.lazy import Lazy
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import RuleLayer
-from interpreter.lowering.constants import GOES_ON, Constants, Env, Evaluate, Meter, effort
+from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
+from interpreter.plain.closures import GOES_ON, Env, Evaluate, Meter, effort
 from interpreter.plain.evaluate import LONG, Evaluator, measure_of
 from interpreter.plain.perform import Performer
 

@@ -22,18 +22,9 @@ from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
 from interpreter.lowering import lower
-from interpreter.lowering.constants import (
-    MAXIMUM_PASSES,
-    Caller,
-    Constants,
-    Env,
-    Evaluate,
-    RuleFailure,
-    Run,
-    check_records,
-    effort,
-)
+from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
+from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
 from interpreter.plain.functions import Functions
 
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them

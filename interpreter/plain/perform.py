@@ -12,7 +12,8 @@ from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
-from interpreter.lowering.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run, effort
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.closures import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, Run, effort
 from interpreter.plain.evaluate import Evaluator
 
 __all__ = ["Performer"]

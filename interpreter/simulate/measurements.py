@@ -24,7 +24,7 @@ from interpreter.kernel.effects import has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
-from interpreter.lowering.constants import Env, Evaluate
+from interpreter.plain.closures import Env, Evaluate
 
 __all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
 

@@ -21,9 +21,10 @@ from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
-from interpreter.lowering.constants import Env, RuleFailure
+from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
+from interpreter.plain.closures import Env
 from interpreter.reading.yaml import Scalar
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
