@@ -676,16 +676,17 @@ NAMES = [
 
 def renamed(tree: Any, chance: random.Random) -> Any:
     """The tree with its names exchanged for some that the small game knows."""
-    from dataclasses import fields, is_dataclass, replace
+    from msgspec import Struct
+    from msgspec.structs import replace
 
     if isinstance(tree, tuple):
         return tuple(renamed(item, chance) for item in tree)
-    if not is_dataclass(tree) or isinstance(tree, type):
+    if not isinstance(tree, Struct):
         return tree
     inner = {
-        f.name: renamed(getattr(tree, f.name), chance)
-        for f in fields(tree)
-        if isinstance(getattr(tree, f.name), tuple | n.Node)
+        name: renamed(value, chance)
+        for name in tree.__struct_fields__
+        if isinstance(value := getattr(tree, name), tuple | n.Node)
     }
     if isinstance(tree, n.Name):
         return n.Name(chance.choice(NAMES))

@@ -10,11 +10,12 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from math import isqrt
 from pathlib import Path
 from string import ascii_uppercase
+
+from msgspec import Struct
 
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import SourceFile
@@ -32,8 +33,7 @@ class Unfit(ValueError):
     """The requested files cannot be created. The message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
+class NewFile(Struct, frozen=True):
     """A new file: its kind, id, text and purpose. ``place`` is its path below a folder of rulesets."""
 
     kind: str

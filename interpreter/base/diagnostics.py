@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from interpreter.base.source import Span
 from interpreter.base.suggest import without_suggestion
 
@@ -20,16 +22,14 @@ Severity = Literal["error", "warning"]
 _LONG = re.compile(r"`([^`]{60})[^`]+`")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A second position and how it relates to the first."""
 
     message: str
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """A problem in a file, reported to its author.
 
     ``code`` names a page of ``docs/errors``; ``help`` is a remedy, if one is known.
@@ -44,7 +44,7 @@ class Diagnostic:
 
     def __post_init__(self) -> None:
         if len(self.message) > 200:
-            object.__setattr__(self, "message", _LONG.sub(r"`\1…`", self.message))
+            force_setattr(self, "message", _LONG.sub(r"`\1…`", self.message))
 
 
 class RulesetError(Exception):

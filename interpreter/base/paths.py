@@ -9,7 +9,7 @@ from functools import cache
 from glob import escape, iglob
 from pathlib import Path
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
 
 __all__ = ["Root", "ruleset_roots", "schema_folder", "sources"]
 
@@ -18,8 +18,7 @@ GROUP = "regelwerk.rulesets"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(Struct, frozen=True):
     """A folder of rulesets, with a subfolder for each family. ``origin`` says where the folder comes from, for
     users."""
 

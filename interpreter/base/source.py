@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
 
 __all__ = ["NOWHERE", "SourceFile", "Span"]
 
@@ -39,11 +39,10 @@ class SourceFile:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A part of a file, from offset ``start`` up to but not including ``end``."""
 
-    file: SourceFile = field(repr=False)
+    file: SourceFile
     start: int
     end: int
 

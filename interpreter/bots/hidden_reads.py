@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.engine.game import Game
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
@@ -24,8 +25,7 @@ Mine = frozenset[int]
 """Locals that hold the seat that decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peeks:
+class Peeks(Struct, frozen=True):
     """Hidden information that a policy reads for a decision.
 
     ``always`` means that some is hidden in any state. ``groups`` are cells that are hidden if the cards that they name,

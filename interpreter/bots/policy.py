@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
@@ -32,8 +33,7 @@ MOST_KNOWN = 1_000
 """Number of decisions in the cache of hidden reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     """A compiled pattern for one decision. ``pins`` are choices for which the conditions leave a single value."""
 
     number: int | None
@@ -43,15 +43,13 @@ class _Pattern:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     line: Line
     patterns: tuple[_Pattern, ...]
     asked: Evaluate | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """Compiled preferences of one layer for one decision."""
 
     when: Evaluate | None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
@@ -30,8 +30,7 @@ _Counts = dict[tuple[int, int], tuple[int, int]]
 """For each pair, the number of differences in play and of all differences."""
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyPlan:
+class FamilyPlan(Struct, frozen=True):
     """Number of games to play of each ruleset, and their parameters. Without a ``count``, none are played."""
 
     count: int | None

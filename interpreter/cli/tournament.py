@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from interpreter.base.plain_data import Json
 from interpreter.cli.failures import refused
@@ -66,7 +66,7 @@ def round_robin(
     ranking = standing(bots, done)
     if output == "json":
         about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
-        entrants = [asdict(entrant) for entrant in ranking.entrants]
+        entrants = [to_builtins(entrant) for entrant in ranking.entrants]
         as_json({**about, "settings": settings, "games": ranking.games, "bots": entrants, "ahead": ranking.ahead})
     elif ranking.games:
         _text(ruleset.id, players, seed, ranking)

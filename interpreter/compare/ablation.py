@@ -15,15 +15,17 @@ from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from statistics import fmean
 
+from msgspec import Struct
+
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.frozen import dataclass
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
 from interpreter.compare.divergence import Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.parse import Trees, remembered
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.workers import Batch, Crew, Work, batch_of, shared
 
@@ -33,8 +35,7 @@ MOST_LINES = 100
 """Number of games of the unchanged ruleset that are kept for all differences."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
+class Alone(Struct, frozen=True):
     """Effect of a difference by itself, by the path of its first change.
 
     ``partings`` are the divergences of the games that diverge, of ``games``. ``why`` says why it cannot be played
@@ -108,6 +109,7 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
     bots = bots_of(plan.bots, comparison.a, plan.players)
     things = singles(comparison)
     known: dict[int, Line] = {}
+    trees: Trees = {}
 
     def line(seed: int) -> Line:
         """Return the game of the unchanged ruleset, which is the same for all differences."""
@@ -118,7 +120,7 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
 
     def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
         for number in numbers:
-            effect = _alone(comparison, things[number], line, seeds, plan, stopped)
+            effect = _alone(comparison, things[number], trees, line, seeds, plan, stopped)
             if stopped():
                 return
             yield effect
@@ -129,6 +131,7 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
 def _alone(
     comparison: Comparison,
     thing: tuple[str, str, str],
+    trees: Trees,
     line: Callable[[int], Line],
     seeds: Sequence[int],
     plan: PairPlan,
@@ -136,7 +139,8 @@ def _alone(
 ) -> Alone:
     section, name, path = thing
     try:
-        changed = grafted(comparison.a, comparison.b, section, name)
+        with remembered(trees):  # all but one rule are parsed already
+            changed = grafted(comparison.a, comparison.b, section, name)
         changed.table(plan.players, changed.settings(own_settings(changed, dict(plan.settings))))
     except (RulesetError, RuleFailure) as failure:
         first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
@@ -42,16 +44,14 @@ CHAPTERS = {
 """Titles of the chapters other than phases and the set-up, which are titled after their rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """Value of one ruleset at a path: in short form, and for rule texts the active layers, lowest first."""
 
     value: str
     parts: tuple[Part, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A rule text in comparable form: its outline, and the public names of its constants."""
 
     shape: Hashable

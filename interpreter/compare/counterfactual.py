@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypedDict
 
+from msgspec import Struct
+
 from interpreter.base.plain_data import Json, Value
 from interpreter.bots.player import Bot
 from interpreter.compare.variation import Cell, going_on, varied
@@ -89,8 +91,7 @@ class Compared(TypedDict):
     curves: dict[str, list[DifferenceByRound]]
 
 
-@dataclass(frozen=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """A game at a decision, and the changed game. ``kept`` is the original choice, ``instead`` the one of the changed
     game; None if bots choose in both."""
 

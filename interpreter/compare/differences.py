@@ -8,9 +8,10 @@ displays and bots (:mod:`interpreter.compare.presentation`) are not rules and ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+
+from msgspec import Struct
 
 from interpreter.base.plurals import titled
 from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
@@ -31,8 +32,7 @@ _BEFORE = ("players", "box", "board", "start", "settings", "round")
 _ASIDE = (*_BEFORE, "told")
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A path at which two rulesets differ. A side that lacks the path is None.
 
     ``constants`` are the pairs of differing constants if the texts are otherwise equal. ``cell`` are the keys of a
@@ -65,12 +65,11 @@ class Difference:
         return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two rulesets and their differences, by chapters in the order of play."""
 
-    a: Ruleset = field(repr=False)
-    b: Ruleset = field(repr=False)
+    a: Ruleset
+    b: Ruleset
     chapters: dict[str, str]
     differences: tuple[Difference, ...]
     graph: GraphChanges | None = None

@@ -8,10 +8,11 @@ was exercised since the decision before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
-from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Bot
 from interpreter.compare.differences import Comparison, Difference
@@ -35,8 +36,7 @@ _MOST_OPTIONS = 400
 _SECTIONS = ("rules", "triggers", "standing", "tables")
 
 
-@dataclass(frozen=True, slots=True)
-class Parting:
+class Parting(Struct, frozen=True):
     """Divergence of a game: its seed, number of choices, round, and the differing prompts or options of both sides.
 
     ``path`` is the difference that caused it. Games that never diverge have no path; ``choices`` is then their length.
@@ -54,8 +54,7 @@ class Parting:
         return bool(self.a or self.b)
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """A difference, the number and share of games that it made diverge, and the mean number of choices and mean round
     before that. ``first`` is the earliest divergence."""
 
@@ -112,8 +111,7 @@ class _Notes(set[str]):
         return keys
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A decision as far as both sides must agree. ``options`` is the hash of their names."""
 
     name: str

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from math import copysign, floor, inf, log10, sqrt
 from statistics import fmean, stdev
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
@@ -25,8 +26,7 @@ __all__ = ["Effect", "bots_for_all", "effects", "histogram"]
 _PREFERRED = "sensible"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """Effect on one measure. ``values`` are the values of all games on both sides, for charts. The ``size`` is infinite
     if all pairs differ by the same amount."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset

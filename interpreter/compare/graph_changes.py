@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Value
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
@@ -23,8 +24,7 @@ _MOST_TOLD = 8
 """Number of distances listed, those that change most."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRow:
+class GraphRow(Struct, frozen=True):
     """Values of both graphs at a path; None for a graph that lacks it."""
 
     path: str
@@ -33,8 +33,7 @@ class GraphRow:
     b: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class DistanceChange:
+class DistanceChange(Struct, frozen=True):
     """Two nodes whose distance differs between the graphs."""
 
     nodes: tuple[str, str]
@@ -42,8 +41,7 @@ class DistanceChange:
     b: int
 
 
-@dataclass(frozen=True, slots=True)
-class GraphChanges:
+class GraphChanges(Struct, frozen=True):
     """Changes between two graphs.
 
     ``figures`` are facts of both graphs. ``pairs`` is the number of pairs of common nodes, of which ``nearer`` and

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.engine.lengths import walkable
 from interpreter.language.model import GraphDecl
 
@@ -13,8 +14,7 @@ __all__ = ["Distances", "GraphFigures", "distances_of", "figures_of", "network_o
 Row = Sequence[int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Distances:
+class Distances(Struct, frozen=True):
     """Shortest distances between all nodes. If lengths are dealt during set-up, each link counts 1."""
 
     rows: tuple[Row, ...]
@@ -22,8 +22,7 @@ class Distances:
     one_way: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GraphFigures:
+class GraphFigures(Struct, frozen=True):
     """Size of a graph, and the mean and maximum of its shortest paths."""
 
     nodes: int

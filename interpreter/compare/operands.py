@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.frozen import dataclass
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, shelf_for
@@ -20,8 +21,7 @@ __all__ = ["Member", "family_of", "sides_of"]
 _PARTS = ("edition", "map", "deck")
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(Struct, frozen=True):
     """Resolved name: the document, its shelf, and the overlays named with it."""
 
     text: str
@@ -30,8 +30,7 @@ class _Named:
     overlays: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One of several rulesets, with the name and overlays that load it."""
 
     name: str

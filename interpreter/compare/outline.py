@@ -7,7 +7,6 @@ one map has the same number as the first node of another.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import fields
 from functools import cache
 
 from interpreter.language import core
@@ -36,12 +35,12 @@ class Outline:
             return core.Const, tree.type
         if isinstance(tree, core.Keeps):  # the name of a delayed block contains that of its rule
             return core.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
-        kind: type = type(tree)
+        kind = type(tree)
         return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
 
 
 @cache
-def _compared(kind: type) -> tuple[str, ...]:
+def _compared(kind: type[core.Core]) -> tuple[str, ...]:
     """Return the fields of a kind of node that affect its behaviour."""
     ignored = {
         core.Local: "name",
@@ -50,4 +49,4 @@ def _compared(kind: type) -> tuple[str, ...]:
         core.Option: "cites",
         core.AmountOf: "size",
     }
-    return tuple(field.name for field in fields(kind) if field.name not in ("span", ignored.get(kind)))
+    return tuple(name for name in kind.__struct_fields__ if name not in ("span", ignored.get(kind)))

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.compare.comparable import Compared
@@ -24,8 +25,7 @@ from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_o
 __all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
 
 
-@dataclass(frozen=True, slots=True)
-class PairPlan:
+class PairPlan(Struct, frozen=True):
     """Job for workers: two names for :func:`sides_of`, and the set-up of their games. ``known`` are the settings of the
     comparison, as internal values."""
 
@@ -38,8 +38,7 @@ class PairPlan:
     known: tuple[tuple[str, Value], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """One seed: the game of each ruleset, and their divergence in lock step."""
 
     seed: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value

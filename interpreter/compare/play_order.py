@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer
 from interpreter.language.walk import descendants
@@ -12,8 +13,7 @@ from interpreter.language.walk import descendants
 __all__ = ["Topic", "below", "in_force", "nodes_of", "places_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """Unit of presentation: a section and a name in it (of a rule, a trigger or a standing rule)."""
 
     section: str

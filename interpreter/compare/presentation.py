@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
@@ -24,8 +25,7 @@ Facts = dict[str, tuple[Hashable, str]]
 """Facts of a thing by name: comparable form and text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Presented:
+class Presented(Struct, frozen=True):
     """A text, display or policy: its path, its facts, and a description of the whole."""
 
     path: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.engine.ruleset import Ruleset
@@ -22,8 +23,7 @@ SIZES = 5, 10, 15
 """Sizes of the measured networks, in nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """A graph, the rulesets played on it, and the lengths of its short networks (:data:`SIZES`)."""
 
     title: str
@@ -32,8 +32,7 @@ class Board:
     networks: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Struct, frozen=True):
     """Mean results of one ruleset's games by name: at the end, and over all rounds."""
 
     end: Mapping[str, float]

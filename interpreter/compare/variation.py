@@ -7,8 +7,9 @@ printed rules: a variation may break them, which is reported.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.engine.game import Game

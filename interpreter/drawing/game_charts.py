@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from interpreter.base.extras import install_command
 from interpreter.base.plurals import counted, titled
@@ -48,8 +49,7 @@ class ChartsUnavailable(Exception):
     """Raised if no charts can be drawn; the message says what is missing."""
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A title, a sentence on how to read the chart, and a function that draws it on axes."""
 
     title: str

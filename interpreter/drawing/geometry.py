@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import hypot
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
 
 __all__ = [
     "Box",
@@ -23,8 +23,7 @@ __all__ = [
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An axis-aligned rectangle."""
 
     left: float

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
 from interpreter.language.directed_links import Way, ways_of
@@ -22,8 +23,7 @@ __all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "u
 SHAPES = ("circle", "square", "diamond", "hexagon")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A piece on a place: its owner's colour and number, and its kind as a shape."""
 
     colour: str
@@ -31,8 +31,7 @@ class Piece:
     shape: int
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A place on a node."""
 
     label: str
@@ -40,8 +39,7 @@ class Slot:
     piece: Piece | None
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A node. ``at`` is its position on the map; ``pale`` marks a node out of play."""
 
     name: str
@@ -53,8 +51,7 @@ class Spot:
     shape: str = SHAPES[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Tie:
+class Tie(Struct, frozen=True):
     """A link between two nodes; if ``one_way``, from ``a`` to ``b`` only."""
 
     a: int
@@ -65,8 +62,7 @@ class Tie:
     one_way: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """Content of a picture. ``legend`` explains colours, ``shapes`` shapes, and ``owners`` the pieces on it. On a
     ``grid`` nodes stay exactly at their map coordinates."""
 

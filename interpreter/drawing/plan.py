@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import cos, hypot, pi, sin
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.drawing.font_metrics import lines_for, width_of
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
 from interpreter.drawing.graph_layout import by_stress, scaled, spread
@@ -38,24 +39,21 @@ _OVERLAP = 1000.0
 """Penalty of an overlap: higher than the sum of all matters of taste."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """Path of a link between nodes, straight or a quadratic curve; ``points`` approximate it."""
 
     points: tuple[Point, ...]
     bend: Point | None
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Lines of text with their bounding box; empty text takes no space."""
 
     lines: tuple[str, ...]
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Layout of a picture. ``slots`` are the centres of the places on each node. ``overlaps`` is 0 if everything
     fits."""
 
@@ -69,8 +67,7 @@ class Plan:
     overlaps: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """Candidate position of a label, with its penalty."""
 
     label: Label

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import Struct
+
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.workspace import Desk
 from interpreter.engine.pipeline import Examined
@@ -67,8 +69,7 @@ _FILES = {
 """Kinds of files that a key can refer to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """Completion proposal. ``kind`` says what it names; proposals with a lower ``rank`` come first."""
 
     text: str

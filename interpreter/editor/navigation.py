@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.symbols import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.editor.workspace import Desk, Home
@@ -28,16 +30,14 @@ from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 __all__ = ["Answers", "Place", "Symbol"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A span with the path of its file."""
 
     path: Path
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A section or declaration of a file, with those inside it. ``name_span`` is the span of its name."""
 
     name: str

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
@@ -44,8 +45,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """Meaning of a name: declaring section, name, and owner (the kind of a member)."""
 
     section: str
@@ -55,8 +55,7 @@ class Meaning:
     """Declaration of a local. For other names, see :func:`declared`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """Occurrence of a name. ``declares`` is set if it introduces or overrides the thing."""
 
     span: Span
@@ -441,8 +440,8 @@ class _Reader:
                 inner = dict(around)
                 self._visit((node.header, node.lines if isinstance(node, nodes.Verdict) else node.body), inner)
             case _:
-                for field in fields(node) if is_dataclass(node) else ():
-                    self._visit(getattr(node, field.name), around)
+                for name in node.__struct_fields__ if isinstance(node, Struct) else ():
+                    self._visit(getattr(node, name), around)
 
     def _bind(self, node: nodes.Node, name: str, around: dict[str, Span | None]) -> None:
         place = self._place(node.span, name)
@@ -458,9 +457,9 @@ class _Reader:
             start = node.span.start + matches[-1].start()
             inner[variable] = place = Span(node.span.file, start, start + len(variable))
             self.local(place, variable, place)
-        for field in fields(node) if is_dataclass(node) else ():
-            if field.name != "items":
-                self._visit(getattr(node, field.name), inner)
+        for name in node.__struct_fields__:
+            if name != "items":
+                self._visit(getattr(node, name), inner)
 
     def _name(self, span: Span, name: str, around: dict[str, Span | None]) -> None:
         if name in around:

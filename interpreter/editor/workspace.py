@@ -16,6 +16,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
+from msgspec import Struct
+
 from interpreter.authoring.file_syntax import check_alone
 from interpreter.authoring.validation import Validation, validate
 from interpreter.base.diagnostics import Diagnostic, unique
@@ -40,8 +42,7 @@ _Key = tuple[Path, tuple[str, ...]]
 _Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(Struct, frozen=True):
     """A ruleset that contains a file: its document, its overlays, and the results of the passes."""
 
     document: Document

@@ -20,13 +20,14 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic
-from types import MethodWrapperType
+from types import FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, cast
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
+from interpreter.base.tree import Placed
 from interpreter.language.grammar import Text
 from interpreter.language.parse import Trees
 from interpreter.reading.dependencies import Evidence, found_again
@@ -376,8 +377,11 @@ class _Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} does not belong in a ruleset")
 
 
+_rebuild = cast(FunctionType, Placed().__reduce__()[0])
+"""How records with keyword-only fields are unpickled."""
 _OTHERS = frozenset(
     {("builtins", name) for name in ("frozenset", "range", "set")}
+    | {(_rebuild.__module__, _rebuild.__name__)}
     | {("pathlib", name) for name in ("PosixPath", "WindowsPath")}
     | {("pathlib._local", name) for name in ("PosixPath", "WindowsPath")}
 )

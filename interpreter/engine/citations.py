@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from interpreter.base.source import Span
 from interpreter.engine.rules import Rules
@@ -15,8 +16,7 @@ from interpreter.reading.compose import Entry, word, words
 __all__ = ["Citation", "citations_of", "options_of"]
 
 
-@dataclass(frozen=True)
-class Citation:
+class Citation(Struct, frozen=True):
     """A part of a ruleset that cites statements.
 
     ``section`` and ``name`` identify it; ``place`` locates it inside: the layer of a rule and the line, or the case of
@@ -26,10 +26,10 @@ class Citation:
     section: str
     name: str
     file: str
-    span: Span = field(repr=False)
+    span: Span
     cites: tuple[str, ...]
     place: tuple[int, ...] = ()
-    extent: Span | None = field(default=None, repr=False)
+    extent: Span | None = None
     """Full extent of the citing text if it lies inside other rules, as additions to a decision do."""
 
 

@@ -19,10 +19,11 @@ Worlds do not depend on hidden information: two games that look alike to a seat 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, islice
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Option
@@ -88,8 +89,7 @@ class _Made(NamedTuple):
     """What the seat observed and was asked after the choice; None if it does not matter."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ReplayedChance:
+class _ReplayedChance(Struct, frozen=True):
     """Chance source for replays: announced outcomes are repeated, others are new."""
 
     names: frozenset[str]
@@ -106,8 +106,7 @@ class _ReplayedChance:
         return self._of(name).draw(name, counter, options)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Position in a hidden zone whose card is unknown; ``shows`` is its visible back, if any."""
 
     cell: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
@@ -23,8 +24,7 @@ def _nothing(node: core.Expression, env: Env) -> Iterable[str]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Because:
+class Because(Struct, frozen=True):
     """Explains conditions of a state. Values are not masked, so callers must check who reads them.
 
     ``compile`` turns an expression into a function. ``said`` returns the reasons of a verdict that a condition calls.

@@ -8,7 +8,8 @@ from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -27,8 +28,7 @@ if TYPE_CHECKING:  # saves are imported on demand
 __all__ = ["Game", "Result", "new_game", "places_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Final ranking: for each seat its place and its ranking keys.
 
     Place 1 is best; seats with equal keys share a place. A seat that does not count has place 0.
@@ -42,8 +42,7 @@ class Result:
         return [seat for seat, place in enumerate(self.places) if place == 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """Data shared by a game and its copies: one object, because searches make many copies."""
 
     table: Table

@@ -7,7 +7,6 @@ be announced: an event after the move, in the same block and before any decision
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 
 from interpreter.language import core
 from interpreter.language.model import RuleBody
@@ -43,8 +42,8 @@ def _blocks(body: RuleBody) -> Iterator[tuple[object, ...]]:
     if isinstance(body, tuple):
         yield body
     for node in descendants(body):
-        for field in fields(node):
-            value = getattr(node, field.name)
+        for name in node.__struct_fields__:
+            value = getattr(node, name)
             if type(value) is tuple:
                 yield value
 

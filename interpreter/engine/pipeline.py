@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.engine.failing_values import Because
 from interpreter.engine.flow_checks import check_flow
@@ -55,8 +57,7 @@ class Examined:
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """Input of the pipeline: a ruleset on its shelf, with overlays."""
 
     shelf: Shelf
@@ -64,8 +65,7 @@ class Source:
     overlays: Iterable[str] = ()
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(Struct, frozen=True):
     """A pipeline step that adds its results and diagnostics to an ``Examined``.
 
     ``wants`` is its precondition: ``always``, ``composition`` (there is one) or ``no error``. A pass ``of_tables`` is

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.messages import frame
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -26,8 +27,7 @@ _MOST = 12
 """Number of allowed values that a message lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """A failing condition: its text, the rule that contains it, and the statements that the rule cites."""
 
     message: str

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -109,7 +112,7 @@ class Ruleset(Rules):
 
         It ignores overlays for numbers of players (they are in the model already) and is never cached.
         """
-        changed = replace(super().with_model(model, program, composition), _taking={})
+        changed = dataclasses.replace(super().with_model(model, program, composition), _taking={})
         changed._taking.update({overlay: changed for _, overlay in self.players.overlays})
         return changed
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -38,8 +40,7 @@ MAXIMUM_SPACES = 500
 """Maximum capacity of a track for one kind of token."""
 
 
-@dataclass(frozen=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """A machine, the initial state of its games, and the census of everything in that state."""
 
     machine: CompiledMachine

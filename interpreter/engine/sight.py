@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
+
+from msgspec import Struct
 
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
@@ -78,8 +79,7 @@ def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
     return seats is None or player is None or player in seats
 
 
-@dataclass(frozen=True, slots=True)
-class _Sight:
+class _Sight(Struct, frozen=True):
     """Visibility data shared by all games of a table."""
 
     hidden: tuple[tuple[int, bool], ...]

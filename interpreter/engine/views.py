@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import decision_at, others_at
@@ -56,8 +57,7 @@ __all__ = [
 HIDDEN = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of a log: what happened, in words and as data, with the rule and statements behind it.
 
     ``kind`` is choice, event, mark or prompt; ``name`` is ``decision.alternative``, the event's name, the moment, or
@@ -74,8 +74,7 @@ class Line:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BoardTable:
+class BoardTable(Struct, frozen=True):
     """A rendered board: a line of text and a table."""
 
     name: str

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from textwrap import dedent
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
@@ -76,8 +78,7 @@ _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
 _REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Struct, frozen=True):
     """A statement with its text, and for a gap the reading in use."""
 
     id: str
@@ -86,8 +87,7 @@ class Quote:
     reading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One layer of a declaration: its position, how it overrides the layers below, and its source text.
 
     ``value`` is the value of a cell in this layer, ``-`` if the layer leaves it unchanged.
@@ -103,16 +103,14 @@ class Part:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A place that uses or cites something, with a description."""
 
     what: str
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Explanation of a name: single ``facts``, its layers as ``parts`` (uppermost first), and its uses."""
 
     name: str

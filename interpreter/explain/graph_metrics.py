@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.engine.lengths import walkable
 from interpreter.language.model import GraphDecl
 
@@ -18,8 +19,7 @@ _MOST_TRIED = 30_000
 """Maximum number of networks examined for one start; beyond it, the greedy result is returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """The cheapest connected set of nodes that contains a start, in the order of joining, and the total length of
     its links. ``exact`` means that none is cheaper."""
 
@@ -28,8 +28,7 @@ class Network:
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """Metrics of a graph. Links are identified by number; a distance is None if there is no path."""
 
     degrees: tuple[int, ...]

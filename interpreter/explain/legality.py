@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
@@ -21,8 +22,7 @@ from interpreter.lowering.constants import RuleFailure
 __all__ = ["Asked", "conditions_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """An evaluated condition. ``holds`` is None if it cannot be evaluated because another one fails.
 
     ``values`` are the sides of the condition with their values; ``place`` is its source position.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Value
@@ -27,8 +28,7 @@ from interpreter.play.game_records import SavedGame, replay_game
 __all__ = ["Account", "account_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Explanation of a log line. ``chain`` is the rule that wrote it and its callers, innermost first.
 
     ``moment`` is the round and phase, ``after`` the choice before it with its number; ``values`` are in words.

@@ -10,14 +10,15 @@ Values are internal ones (mostly ints); public names are converted before a scri
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import mod
-from struct import Struct
 from typing import Protocol, TypeGuard, TypeVar
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Value
 
 __all__ = [
@@ -53,7 +54,7 @@ _EACH = sum(1 << 128 * lane for lane in range(_LANES))
 _IN_LANES = _MASK * _EACH
 _STEPS = sum(((lane + 1) * _STEP & _MASK) << 128 * lane for lane in range(_LANES))
 _ONE_STEP = _STEP * _EACH
-_numbers_of = Struct("<" + "Q8x" * _LANES).unpack
+_numbers_of = struct.Struct("<" + "Q8x" * _LANES).unpack
 """Unpacks the numbers of the lanes from their bytes."""
 
 
@@ -208,8 +209,7 @@ class ChanceSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Seeded:
+class Seeded(Struct, frozen=True):
     """Source in which every outcome follows from the seed."""
 
     seed: int

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, Record, State, Value
 from interpreter.kernel.tracks import Track
@@ -52,8 +53,7 @@ class Refused(Exception):
     """Raised for an impossible effect; the message says what is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneShape:
+class ZoneShape(Struct, frozen=True):
     """Order and structure of a zone. ``rank`` returns the sort key of a card if a rule defines the order."""
 
     name: str

@@ -7,11 +7,9 @@ nodes, the nodes that a rule may use and the meaning of lengths are defined else
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
-
-from interpreter.base.frozen import dataclass
 
 __all__ = ["Graph"]
 

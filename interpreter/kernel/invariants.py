@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 
 __all__ = ["Census", "Holdings", "broken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Struct, frozen=True):
     """All tokens or pieces of one kind: totals by member, and the cells that hold them."""
 
     name: str
@@ -23,8 +23,7 @@ class Holdings:
     cells: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Census:
+class Census(Struct, frozen=True):
     """Everything that exists at a table. ``zones`` are the cells that hold cards, ``piled`` those that hold piles.
     ``stocks`` has, for each kind of piece, its stocks and the number of pieces in each at the start."""
 

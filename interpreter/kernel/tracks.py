@@ -7,10 +7,8 @@ Counts are stored, and payments made, elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import accumulate
-
-from interpreter.base.frozen import dataclass
 
 __all__ = ["Track"]
 

@@ -7,7 +7,8 @@ In amendments, `who` is the actor, and the values shown with the decision have t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interpreter.base.frozen import with_fields
+from msgspec.structs import replace
+
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
@@ -39,7 +40,7 @@ class Starts(Checker):
         for name, group in list(self.model.groups.items()):
             changes = self._group_texts(name, group)
             if changes:
-                self.model.groups[name] = with_fields(group, changes)
+                self.model.groups[name] = replace(group, **changes)
         for group in self.model.groups.values():
             if group.spaces is not None and isinstance(group.type, TrackType):
                 self._check_spaces(group, group.spaces, group.type.name)

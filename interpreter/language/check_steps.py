@@ -6,8 +6,9 @@ Functions may only compute. Statements that change the game, ask or call a proce
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Literal, assert_never
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span

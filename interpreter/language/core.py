@@ -6,12 +6,10 @@ and tuples of these. A holder (zone, pool, track, stock or place) is represented
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Literal
 
-from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Value
-from interpreter.base.source import NOWHERE, Span
+from interpreter.base.tree import Placed
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, Type
 
@@ -80,127 +78,108 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(Placed, frozen=True):
     """Base of all checked nodes."""
-
-    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Typed(Core):
+class Typed(Core, frozen=True, kw_only=True):
     """Base of expressions: nodes with a value, of type ``type``."""
 
-    type: Type = field(default=INT, kw_only=True)
+    type: Type = INT
 
 
-@dataclass(frozen=True, slots=True)
-class Const(Typed):
+class Const(Typed, frozen=True):
     """Constant."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Local(Typed):
+class Local(Typed, frozen=True):
     """A parameter or local, by its index in the frame."""
 
     index: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerCount(Typed):
+class PlayerCount(Typed, frozen=True):
     """``players``: number of seats that count."""
 
 
-@dataclass(frozen=True, slots=True)
-class AllSeats(Typed):
+class AllSeats(Typed, frozen=True):
     """``seats``: all seats, in clockwise order."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleSeat(Typed):
+class RoleSeat(Typed, frozen=True):
     """The only seat of a role."""
 
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettingValue(Typed):
+class SettingValue(Typed, frozen=True):
     """A setting or interpretation: constant in one game."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell(Typed):
+class Cell(Typed, frozen=True):
     """Address of a cell: a group of cells, and an owner if the group has owners."""
 
     group: str
     owner: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Read(Typed):
+class Read(Typed, frozen=True):
     """Value of a cell."""
 
     cell: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Static(Typed):
+class Static(Typed, frozen=True):
     """A printed attribute (``card.number``, ``node.region``, ``place.node``), looked up by index."""
 
     attribute: str
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class FieldOf(Typed):
+class FieldOf(Typed, frozen=True):
     """Field of a record, or part of a room."""
 
     of: Expression
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Element(Typed):
+class Element(Typed, frozen=True):
     """Item of a list, by its index from 0."""
 
     of: Expression
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class BagItem(Typed):
+class BagItem(Typed, frozen=True):
     """Number of tokens of one kind in a bag."""
 
     of: Expression
     kind: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell(Typed):
+class TableCell(Typed, frozen=True):
     """Cell of a printed table."""
 
     table: str
     keys: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallRule(Typed):
+class CallRule(Typed, frozen=True):
     """Call of a rule, that is, of its uppermost layer."""
 
     rule: str
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallBase(Typed):
+class CallBase(Typed, frozen=True):
     """``base()``: a call of the layer below."""
 
     rule: str
@@ -208,8 +187,7 @@ class CallBase(Typed):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallBuiltin(Typed):
+class CallBuiltin(Typed, frozen=True):
     """Call of a built-in function. With ``or_none``, the result is none instead of a failure if nothing is found."""
 
     builtin: Builtin
@@ -217,22 +195,19 @@ class CallBuiltin(Typed):
     or_none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MakeRecord(Typed):
+class MakeRecord(Typed, frozen=True):
     """Construction of a record or room from its fields."""
 
     fields: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MakeList(Typed):
+class MakeList(Typed, frozen=True):
     """List literal."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AmountOf(Typed):
+class AmountOf(Typed, frozen=True):
     """Bag over ``size`` kinds with ``number`` tokens of one kind."""
 
     number: Expression
@@ -240,16 +215,14 @@ class AmountOf(Typed):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class RangeFrom(Typed):
+class RangeFrom(Typed, frozen=True):
     """Whole numbers from the first to the last, inclusive."""
 
     first: Expression
     last: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic(Typed):
+class Arithmetic(Typed, frozen=True):
     """Arithmetic on numbers. ``+`` also concatenates lists and adds bags, ``-`` subtracts bags."""
 
     operator: Literal["+", "-", "*", "div", "mod"]
@@ -257,8 +230,7 @@ class Arithmetic(Typed):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Typed):
+class Comparison(Typed, frozen=True):
     """``a < b`` and the other five comparisons."""
 
     operator: Literal["==", "!=", "<", "<=", ">", ">="]
@@ -266,8 +238,7 @@ class Comparison(Typed):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Logic(Typed):
+class Logic(Typed, frozen=True):
     """``a and b``, ``a or b``, with short-circuit evaluation."""
 
     operator: Literal["and", "or"]
@@ -275,22 +246,19 @@ class Logic(Typed):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Negation(Typed):
+class Negation(Typed, frozen=True):
     """``not a``."""
 
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Negate(Typed):
+class Negate(Typed, frozen=True):
     """``-a``, for a number or a bag."""
 
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Condition(Typed):
+class Condition(Typed, frozen=True):
     """``a if test else b``."""
 
     then: Expression
@@ -298,16 +266,14 @@ class Condition(Typed):
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Default(Typed):
+class Default(Typed, frozen=True):
     """``a otherwise b``."""
 
     value: Expression
     default: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MemberOf(Typed):
+class MemberOf(Typed, frozen=True):
     """``a in b``: membership in a list, set or range."""
 
     item: Expression
@@ -315,8 +281,7 @@ class MemberOf(Typed):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class KindTest(Typed):
+class KindTest(Typed, frozen=True):
     """``a is b``: test of the kind of a card or piece."""
 
     value: Expression
@@ -324,8 +289,7 @@ class KindTest(Typed):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Loop(Typed):
+class Loop(Typed, frozen=True):
     """Base of loops over a list: a local takes each item, and items that fail the test are skipped."""
 
     variable: int
@@ -333,30 +297,26 @@ class Loop(Typed):
     test: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Select(Loop):
+class Select(Loop, frozen=True):
     """``[x in items where test]``, or with a value ``[value for x in items where test]``."""
 
     value: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fold(Loop):
+class Fold(Loop, frozen=True):
     """``count(x in items where test)``, ``any(…)`` and ``all(test for x in items)``: a number or a boolean."""
 
     operation: Literal["count", "any", "all"]
 
 
-@dataclass(frozen=True, slots=True)
-class Search(Loop):
+class Search(Loop, frozen=True):
     """``first(x in items where test)`` and ``last(…)``. ``or_none`` as in :class:`CallBuiltin`."""
 
     operation: Literal["first", "last"]
     or_none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Order(Loop):
+class Order(Loop, frozen=True):
     """``sorted(x in items where test by keys)``, and its first or last item: ``min`` and ``max``. The sort is stable;
     without keys, items are compared themselves. ``or_none`` as in :class:`CallBuiltin`."""
 
@@ -365,14 +325,13 @@ class Order(Loop):
     or_none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Noted(Typed):
+class Noted(Typed, frozen=True):
     """Value whose evaluation is recorded: ``what`` is added to ``found``. Occurs only in instrumented rules, which run
     in the plain form (``testing/instrumentation.py``)."""
 
     value: Expression
     what: str
-    found: set[str] = field(compare=False, repr=False)
+    found: set[str]
 
 
 Expression = (
@@ -416,24 +375,21 @@ Expression = (
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SetLocal(Core):
+class SetLocal(Core, frozen=True):
     """Assign a value to a local. The value may be a call that asks."""
 
     index: int
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class SetCell(Core):
+class SetCell(Core, frozen=True):
     """Assign a value to a cell."""
 
     cell: Expression
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MoveCards(Core):
+class MoveCards(Core, frozen=True):
     """Move a card, a list of cards or a pile to a zone: by the zone's order, or to the top or bottom of it or a
     pile."""
 
@@ -442,8 +398,7 @@ class MoveCards(Core):
     where: Literal["in", "top", "bottom", "new pile"]
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTokens(Core):
+class MoveTokens(Core, frozen=True):
     """Move an amount (a bag, or a number for a token without kinds) from one holder to another."""
 
     amount: Expression
@@ -451,8 +406,7 @@ class MoveTokens(Core):
     target: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MovePiece(Core):
+class MovePiece(Core, frozen=True):
     """Move a piece from a stock to a place or back, or a number of pieces from one stock to another."""
 
     number: Expression
@@ -460,8 +414,7 @@ class MovePiece(Core):
     target: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MoveAll(Core):
+class MoveAll(Core, frozen=True):
     """Move the whole content of a holder to another holder of the same type."""
 
     source: Expression
@@ -469,16 +422,14 @@ class MoveAll(Core):
     where: Literal["in", "top", "bottom", "new pile"]
 
 
-@dataclass(frozen=True, slots=True)
-class Shuffles(Core):
+class Shuffles(Core, frozen=True):
     """Shuffle the cards of a zone."""
 
     zone: Expression
     chance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Picks(Core):
+class Picks(Core, frozen=True):
     """Assign a random item to a local."""
 
     index: int
@@ -486,53 +437,45 @@ class Picks(Core):
     chance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Notes(Core):
+class Notes(Core, frozen=True):
     """Emit an event."""
 
     event: str
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Returns(Core):
+class Returns(Core, frozen=True):
     """``return``, with or without a value."""
 
     value: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Settles(Core):
+class Settles(Core, frozen=True):
     """Run the standing rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reveals(Core):
+class Reveals(Core, frozen=True):
     """Make sealed choices public."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ends(Core):
+class Ends(Core, frozen=True):
     """End the game."""
 
 
-@dataclass(frozen=True, slots=True)
-class Performs(Core):
+class Performs(Core, frozen=True):
     """Call for its effects; the result is dropped."""
 
     call: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Test(Core):
+class Test(Core, frozen=True):
     """A condition. With ``bind``, the value is stored in that local and the test passes if it is not none."""
 
     value: Expression
     bind: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Branch(Core):
+class Branch(Core, frozen=True):
     """``if``."""
 
     test: Test
@@ -540,8 +483,7 @@ class Branch(Core):
     otherwise: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Iterate(Core):
+class Iterate(Core, frozen=True):
     """``for each``, over a copy of the items. ``hidden`` are the locals of the copy and the position."""
 
     variable: int
@@ -552,8 +494,7 @@ class Iterate(Core):
     hidden: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat(Core):
+class Repeat(Core, frozen=True):
     """``while``. ``hidden`` is the local that counts the iterations if there is a bound."""
 
     test: Expression
@@ -562,8 +503,7 @@ class Repeat(Core):
     hidden: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Core):
+class Choice(Core, frozen=True):
     """One binder of an alternative: a local that takes each item, with its public name and type."""
 
     variable: int
@@ -572,8 +512,7 @@ class Choice(Core):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Option(Core):
+class Option(Core, frozen=True):
     """One kind of move. ``tests`` are the conditions of ``where``, split at ``and``."""
 
     name: str
@@ -584,8 +523,7 @@ class Option(Core):
     cites: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ask(Core):
+class Ask(Core, frozen=True):
     """Decision of a seat. ``context`` holds the values shown with it, as (name, value).
 
     ``at_once`` is a list of seats that decide simultaneously; ``seat`` is then the local that takes each of them. After
@@ -608,8 +546,7 @@ class Ask(Core):
         return frozenset(choice.variable for option in self.options for choice in option.choices)
 
 
-@dataclass(frozen=True, slots=True)
-class Keeps(Core):
+class Keeps(Core, frozen=True):
     """Delayed block: its procedure, and the locals captured as parameters."""
 
     edge: Literal["end", "start"]
@@ -618,8 +555,7 @@ class Keeps(Core):
     captured: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement(Core):
+class Requirement(Core, frozen=True):
     """Line of a verdict: a condition with its citations, or a local for the lines below."""
 
     test: Expression

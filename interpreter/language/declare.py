@@ -6,8 +6,9 @@ settings, events and tables, and the texts (starts, ranks, laws) that the checke
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, cast
+
+from msgspec.structs import replace
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice, product
 from typing import cast
+
+from msgspec.structs import replace
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note

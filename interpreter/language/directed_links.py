@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
@@ -33,8 +34,7 @@ class NotPrinted(Exception):
         self.why, self.span = why, span
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """A link in one direction. ``value`` is its number in rules: the number of its row, plus the number of rows for the
     direction from the second node to the first."""
 

@@ -7,9 +7,10 @@ operator, and as far to the right as fits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from interpreter.language.grammar import Start
 from interpreter.language.rule_layout import OPERANDS, space_out, tokens_of
@@ -32,8 +33,7 @@ _BEHIND = {",": _COMMA, "else": _CHOICE} | {
 """Tokens that a line can be split after, with their looseness."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(Struct, frozen=True):
     """A position between two tokens at which a line can be split."""
 
     last: Token

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import Model, RuleLayer, Signatures
@@ -22,8 +23,7 @@ from interpreter.reading.yaml import Scalar, Value
 __all__ = ["Helper", "check_helpers", "helpers_in", "named_in", "needed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Helper:
+class Helper(Struct, frozen=True):
     """A parsed helper: its key in the file and its syntax tree."""
 
     key: Scalar

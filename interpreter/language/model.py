@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Literal, TypeAlias, cast
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
@@ -54,8 +54,7 @@ _NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
 """A ranking key that is a name: ``who.points``, ``points(who)``, or one of these with a minus."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A closed set of names, or a range of whole numbers. ``totals`` is the number of tokens of each member."""
 
     name: str
@@ -66,8 +65,7 @@ class Kind:
     unit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CardKind:
+class CardKind(Struct, frozen=True):
     """A kind of card: its attributes, the attribute that identifies a card, and the pools that each card carries."""
 
     name: str
@@ -77,8 +75,7 @@ class CardKind:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CardRow:
+class CardRow(Struct, frozen=True):
     """One card, with values by attribute. Its number is its position in ``Model.cards``."""
 
     kind: str
@@ -94,8 +91,7 @@ class CardRow:
         return self.key is not None and self.copies == 1
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRow:
+class NodeRow(Struct, frozen=True):
     """A node of the graph: name, attributes, its set of places (``places``), attributes of these (``place``), and the
     point at which it is drawn (``at``)."""
 
@@ -107,8 +103,7 @@ class NodeRow:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(Struct, frozen=True):
     """A link between two nodes, in the printed direction."""
 
     a: int
@@ -117,8 +112,7 @@ class LinkRow:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceRow:
+class PlaceRow(Struct, frozen=True):
     """A place on a node."""
 
     node: int
@@ -126,8 +120,7 @@ class PlaceRow:
     values: dict[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphDecl:
+class GraphDecl(Struct, frozen=True):
     """The graph that a family declares, with the nodes and links of a map.
 
     The length of a link is an attribute of links (``length``), or an expression over its two nodes in the direction of
@@ -146,10 +139,10 @@ class GraphDecl:
     dealt: str | None = None
     pieces: int = 1
     measure: core.Expression | None = None
-    tables: dict[str, Table] = field(default_factory=dict)
-    nodes: list[NodeRow] = field(default_factory=list)
-    links: list[LinkRow] = field(default_factory=list)
-    places: list[PlaceRow] = field(default_factory=list)
+    tables: dict[str, Table] = {}
+    nodes: list[NodeRow] = []
+    links: list[LinkRow] = []
+    places: list[PlaceRow] = []
 
     __hash__ = object.__hash__  # derived data is cached for this object
 
@@ -157,8 +150,7 @@ class GraphDecl:
 Owner = Literal["", "seat", "card", "place", "node", "link"]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A group of cells of the state: one cell, or one for each owner.
 
     ``type`` is the holder or value type. ``start`` is the initial value; if it is None, ``starts`` says whether the
@@ -189,8 +181,7 @@ class Group:
         return self.start, self.rank, self.top_shows
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     """Role of a seat. A role that does not count is left out of `players` and is never asked.
 
     ``seats`` is the number of extra seats with this role (players have the first role); with a ``setting``, the number
@@ -206,8 +197,7 @@ class Role:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A typed input of a game. ``check`` names a verdict that validates the value; ``range`` limits a number."""
 
     name: str
@@ -219,8 +209,7 @@ class Setting:
     range: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interpretation:
+class Interpretation(Struct, frozen=True):
     """An ambiguity in a rulebook: its readings, the default and the gaps that it answers."""
 
     name: str
@@ -230,8 +219,7 @@ class Interpretation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Struct, frozen=True):
     """A template in one language: literal texts and expressions."""
 
     parts: tuple[str | core.Expression, ...]
@@ -244,19 +232,17 @@ def plural(part: core.Expression) -> str:
     return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, TextType) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Event that a rule can note."""
 
     name: str
     fields: dict[str, Type]
     span: Span
     file: str
-    says: dict[str, Phrase] = field(default_factory=dict)
+    says: dict[str, Phrase] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A printed table: its keys, the values of each key (``axes``), and a cell for every combination."""
 
     name: str
@@ -272,8 +258,7 @@ class Table:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Law:
+class Law(Struct, frozen=True):
     """A condition on the cells of a table.
 
     ``file`` declares the table; ``name`` is empty if the law is an item of a list; ``size`` is the number of locals.
@@ -286,8 +271,7 @@ class Law:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """Component in the box."""
 
     name: str
@@ -307,8 +291,7 @@ RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requi
 """What a layer of a rule does: an expression, steps or requirements."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleLayer:
+class RuleLayer(Struct, frozen=True):
     """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
 
     ``when`` is the guard: if it is false, the call goes to the layer below.
@@ -361,8 +344,7 @@ class RuleLayer:
         return spoken_name(self.rule)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRule:
+class CheckedRule(Struct, frozen=True):
     """A rule with all its layers, lowest first."""
 
     name: str
@@ -380,8 +362,7 @@ class CheckedRule:
         return tuple(dict.fromkeys(cite for layer in self.layers for cite in layer.cites))
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """Signature of a rule: parameters and result. ``form`` distinguishes functions, verdicts and procedures.
 
     A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without parentheses.
@@ -400,8 +381,7 @@ class Signature:
 Signatures = dict[str, Signature]
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerCase:
+class TriggerCase(Struct, frozen=True):
     """Case of a trigger for some phases; without phases, for all other phases."""
 
     phases: tuple[str, ...]
@@ -410,8 +390,7 @@ class TriggerCase:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedTrigger:
+class CheckedTrigger(Struct, frozen=True):
     """Reaction to an event. ``test`` reads the values of the event, which are the first locals."""
 
     name: str
@@ -424,8 +403,7 @@ class CheckedTrigger:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class StandingRule:
+class StandingRule(Struct, frozen=True):
     """Standing rule: its procedure handles each match of the binders that passes the test."""
 
     name: str
@@ -443,8 +421,7 @@ class StandingRule:
         return self.test, *(items for _, items in self.binders)
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """Board: a line of text and a table, shown at a moment."""
 
     name: str
@@ -463,16 +440,14 @@ class Board:
         return self.test, self.rows, *(value for _, value in self.columns)
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """Condition over the state outside of rules."""
 
     value: core.Expression
     local_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """Look of a node, link or place in a picture: a value or a template."""
 
     parts: tuple[str | core.Expression, ...]
@@ -490,8 +465,7 @@ class Look:
         return tuple(part for part in self.parts if not isinstance(part, str))
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """Input of a calculator: things of a type, bound to ``local``, each with its cost. The rule ``then`` takes one on a
     copy of the game."""
 
@@ -506,8 +480,7 @@ PanelForm = Literal["graph", "cards", "tokens", "track", "printed", "columns", "
 PanelPlace = Literal["status", "board", "side", "window"]
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """Panel of the table in a browser. ``form`` says what it shows.
 
     Local 0 is the seat that looks at it. ``shown`` is the cards, the tokens or the track. Columns have a row for each
@@ -541,8 +514,7 @@ class Panel:
         return self.shown, self.test, self.rows, *columns, *(v for _, v in self.marks), *(s.costs for s in self.sums)
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureKey:
+class MeasureKey(Struct, frozen=True):
     """Key of a measure: a seat or anything else."""
 
     name: str
@@ -550,8 +522,7 @@ class MeasureKey:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """A metric, recorded at moments or on an event: once, or for each item of some lists.
 
     The values of the ``event`` are the first locals; ``test`` filters. ``each`` are locals that take every item of a
@@ -585,52 +556,51 @@ class Measure:
         return any(not moment.endswith(" of game") for moment in self.when)
 
 
-@dataclass
-class Model:
+class Model(Struct):
     """A composed and checked ruleset."""
 
     id: str
     title: str
     family: str
-    kinds: dict[str, Kind] = field(default_factory=dict)
+    kinds: dict[str, Kind] = {}
     pieces: tuple[str, ...] = ()
-    card_kinds: dict[str, CardKind] = field(default_factory=dict)
-    cards: list[CardRow] = field(default_factory=list)
-    records: dict[str, dict[str, Type]] = field(default_factory=dict)
+    card_kinds: dict[str, CardKind] = {}
+    cards: list[CardRow] = []
+    records: dict[str, dict[str, Type]] = {}
     graph: GraphDecl | None = None
-    roles: dict[str, Role] = field(default_factory=dict)
-    groups: dict[str, Group] = field(default_factory=dict)
-    settings: dict[str, Setting] = field(default_factory=dict)
-    interpretations: dict[str, Interpretation] = field(default_factory=dict)
-    events: dict[str, Event] = field(default_factory=dict)
-    tables: dict[str, Table] = field(default_factory=dict)
-    components: dict[str, Component] = field(default_factory=dict)
-    rules: dict[str, CheckedRule] = field(default_factory=dict)
-    blocks: dict[str, RuleLayer] = field(default_factory=dict)
-    triggers: dict[str, CheckedTrigger] = field(default_factory=dict)
-    standing: dict[str, StandingRule] = field(default_factory=dict)
+    roles: dict[str, Role] = {}
+    groups: dict[str, Group] = {}
+    settings: dict[str, Setting] = {}
+    interpretations: dict[str, Interpretation] = {}
+    events: dict[str, Event] = {}
+    tables: dict[str, Table] = {}
+    components: dict[str, Component] = {}
+    rules: dict[str, CheckedRule] = {}
+    blocks: dict[str, RuleLayer] = {}
+    triggers: dict[str, CheckedTrigger] = {}
+    standing: dict[str, StandingRule] = {}
     phases: tuple[str, ...] = ()
     phase_guards: tuple[Guard | None, ...] = ()
     """Condition of each phase, or None: the phase is skipped if the condition is false."""
     setup: str = ""
     ranking: tuple[core.Expression, ...] = ()
     ranking_cites: tuple[str, ...] = ()
-    says: dict[str, dict[str, Phrase]] = field(default_factory=dict)
-    boards: list[Board] = field(default_factory=list)
-    measures: list[Measure] = field(default_factory=list)
-    laws: list[Law] = field(default_factory=list)
-    panels: list[Panel] = field(default_factory=list)
+    says: dict[str, dict[str, Phrase]] = {}
+    boards: list[Board] = []
+    measures: list[Measure] = []
+    laws: list[Law] = []
+    panels: list[Panel] = []
     """Panels of the table in a browser, in order; empty if none are declared."""
-    faces: dict[str, dict[str, Look]] = field(default_factory=dict)
+    faces: dict[str, dict[str, Look]] = {}
     """Card faces, by kind of card and part of the face."""
-    colours: dict[str, dict[str, str]] = field(default_factory=dict)
+    colours: dict[str, dict[str, str]] = {}
     """Colours of the members of kinds."""
-    picture: dict[str, Look] = field(default_factory=dict)
+    picture: dict[str, Look] = {}
     grid: bool = False
     """True if pictures keep nodes at the exact positions of the map, as adjacent fields."""
-    alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
-    signatures: Signatures = field(default_factory=dict)
-    own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
+    alternatives: dict[str, list[tuple[str, Type]]] = {}
+    signatures: Signatures = {}
+    own_rules: dict[str, dict[str, str]] = {}
     """By file, the local rules whose names other files use too, with their unique names."""
 
     __hash__ = object.__hash__  # derived data is cached for this object

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Literal
 
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
+from interpreter.base.tree import Placed
 
 __all__ = [
     "Add",
@@ -80,40 +79,33 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """Base of all syntax nodes. Comparison ignores positions: equal texts are equal trees."""
-
-    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+class Node(Placed, frozen=True):
+    """Base of all syntax nodes."""
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedType(Node):
+class NamedType(Node, frozen=True):
     """``seat``: a type by its name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class MadeType(Node):
+class MadeType(Node, frozen=True):
     """``list of seat``: a type with a type argument."""
 
     maker: str
     of: Type
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalType(Node):
+class OptionalType(Node, frozen=True):
     """``seat?``: a value of the type, or none."""
 
     of: Type
 
 
-@dataclass(frozen=True, slots=True)
-class RangeType(Node):
+class RangeType(Node, frozen=True):
     """``1..3``: whole numbers from the first to the last."""
 
     first: int
@@ -126,69 +118,60 @@ Type = NamedType | MadeType | OptionalType | RangeType
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Name(Node):
+class Name(Node, frozen=True):
     """``limit``: a local, a declaration, a rule without parameters or a member of a kind."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class IntLiteral(Node):
+class IntLiteral(Node, frozen=True):
     """``13``."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextLiteral(Node):
+class TextLiteral(Node, frozen=True):
     """``"North"``: the name of a node."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class BoolLiteral(Node):
+class BoolLiteral(Node, frozen=True):
     """``yes`` or ``no``."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NoneLiteral(Node):
+class NoneLiteral(Node, frozen=True):
     """``none``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute(Node):
+class Attribute(Node, frozen=True):
     """Attribute access, ``who.points``."""
 
     of: Expr
     name: str
-    name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    name_span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Index(Node):
+class Index(Node, frozen=True):
     """``table[players, red]``, ``who.store[red]`` or ``items[0]``."""
 
     of: Expr
     keys: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Node):
+class Call(Node, frozen=True):
     """``limit(card)``, ``sale(what = card, price = 3)``: a call of a rule, built-in or record. ``names`` are the names
     of keyword arguments."""
 
     name: str
     arguments: tuple[Expr, ...]
     names: tuple[str, ...] = ()
-    name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    name_span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn(Node):
+class Drawn(Node, frozen=True):
     """``pick from items as chance``: a random item. ``shuffled items as chance``: all items in a random order. Allowed
     only as the whole value that a statement assigns, moves or returns."""
 
@@ -197,8 +180,7 @@ class Drawn(Node):
     chance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate(Node):
+class Aggregate(Node, frozen=True):
     """``count(x in items where test by keys)``; with ``value`` it is ``sum(value for x in items where test)``."""
 
     name: str
@@ -208,18 +190,16 @@ class Aggregate(Node):
     keys: tuple[Expr, ...] = ()
     listed: bool = False
     value: Expr | None = None
-    name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    name_span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class ListLiteral(Node):
+class ListLiteral(Node, frozen=True):
     """``[a, b]``."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListFilter(Node):
+class ListFilter(Node, frozen=True):
     """``[x in items where test]``."""
 
     variable: str
@@ -227,8 +207,7 @@ class ListFilter(Node):
     test: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class ListComprehension(Node):
+class ListComprehension(Node, frozen=True):
     """``[value for x in items where test]``."""
 
     value: Expr
@@ -237,16 +216,14 @@ class ListComprehension(Node):
     test: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class RangeOf(Node):
+class RangeOf(Node, frozen=True):
     """``1 .. 5``: whole numbers from the first to the last."""
 
     first: Expr
     last: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Binary(Node):
+class Binary(Node, frozen=True):
     """``a + b``, ``a and b``: a binary operator."""
 
     operator: Literal["+", "-", "*", "div", "mod", "and", "or"]
@@ -257,8 +234,7 @@ class Binary(Node):
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
 
 
-@dataclass(frozen=True, slots=True)
-class Compare(Node):
+class Compare(Node, frozen=True):
     """``a <= b``."""
 
     operator: Comparison
@@ -266,8 +242,7 @@ class Compare(Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class In(Node):
+class In(Node, frozen=True):
     """``x in items`` or ``x not in items``."""
 
     item: Expr
@@ -275,32 +250,28 @@ class In(Node):
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class IsKind(Node):
+class IsKind(Node, frozen=True):
     """``card is joker``: a test of the kind of a card or piece."""
 
     value: Expr
     kind: str
     negated: bool = False
-    kind_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    kind_span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Not(Node):
+class Not(Node, frozen=True):
     """``not a``."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Negative(Node):
+class Negative(Node, frozen=True):
     """``-a``."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional(Node):
+class Conditional(Node, frozen=True):
     """``a if test else b``."""
 
     then: Expr
@@ -308,16 +279,14 @@ class Conditional(Node):
     otherwise: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Otherwise(Node):
+class Otherwise(Node, frozen=True):
     """``a otherwise b``: ``a``, or ``b`` if ``a`` is none."""
 
     value: Expr
     default: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Amount(Node):
+class Amount(Node, frozen=True):
     """``3 of red``: a bag with a number of tokens of one kind."""
 
     number: Expr
@@ -354,8 +323,7 @@ Expr = (
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Let(Node):
+class Let(Node, frozen=True):
     """``let name = value`` or ``let name: type = value``."""
 
     name: str
@@ -363,8 +331,7 @@ class Let(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Roll(Node):
+class Roll(Node, frozen=True):
     """``let name = roll number from items as chance``: a list of ``number`` random picks from the same items."""
 
     name: str
@@ -373,8 +340,7 @@ class Roll(Node):
     chance: str
 
 
-@dataclass(frozen=True, slots=True)
-class Assign(Node):
+class Assign(Node, frozen=True):
     """``target = value``, ``target += value`` or ``target -= value``."""
 
     target: Expr
@@ -382,32 +348,28 @@ class Assign(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Add(Node):
+class Add(Node, frozen=True):
     """``add value to list``."""
 
     value: Expr
     target: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Remove(Node):
+class Remove(Node, frozen=True):
     """``remove value from list``: removes the first equal item. The list must contain one."""
 
     value: Expr
     target: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Target(Node):
+class Target(Node, frozen=True):
     """Destination of a move: a holder, optionally its ``top``, ``bottom`` or a ``new pile``."""
 
     where: Literal["in", "top", "bottom", "new pile"]
     holder: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Move(Node):
+class Move(Node, frozen=True):
     """``move what to target``, ``move what from source to target`` or ``move all of source to target``."""
 
     what: Expr | None
@@ -415,70 +377,60 @@ class Move(Node):
     target: Target
 
 
-@dataclass(frozen=True, slots=True)
-class Shuffle(Node):
+class Shuffle(Node, frozen=True):
     """``shuffle zone as chance``."""
 
     zone: Expr
     chance: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Note(Node):
+class Note(Node, frozen=True):
     """``note event(values)``: emits an event; its triggers run at once."""
 
     event: str
     arguments: tuple[Expr, ...]
     names: tuple[str, ...] = ()
-    name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+    name_span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Return(Node):
+class Return(Node, frozen=True):
     """``return value``."""
 
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Settle(Node):
+class Settle(Node, frozen=True):
     """``settle``: runs the standing rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reveal(Node):
+class Reveal(Node, frozen=True):
     """``reveal``: makes sealed choices public."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndGame(Node):
+class EndGame(Node, frozen=True):
     """``end game``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Perform(Node):
+class Perform(Node, frozen=True):
     """A call as a statement."""
 
     call: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class TestLet(Node):
+class TestLet(Node, frozen=True):
     """``let name = value`` as a condition: true if the value is not none."""
 
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Block(Node):
+class Block(Node, frozen=True):
     """Sequence of statements."""
 
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class If(Node):
+class If(Node, frozen=True):
     """``if test:`` with ``else``. An ``elif`` is an ``if`` inside ``otherwise``."""
 
     test: Expr | TestLet
@@ -486,8 +438,7 @@ class If(Node):
     otherwise: Block | None
 
 
-@dataclass(frozen=True, slots=True)
-class ForEach(Node):
+class ForEach(Node, frozen=True):
     """``for each x in items where test:``. Each iteration of ``for each turn`` is a turn."""
 
     variable: str
@@ -497,8 +448,7 @@ class ForEach(Node):
     turn: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class While(Node):
+class While(Node, frozen=True):
     """``while test at most n times:``."""
 
     test: Expr
@@ -506,24 +456,21 @@ class While(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Binder(Node):
+class Binder(Node, frozen=True):
     """``x in items``: a name bound to each item in turn."""
 
     name: str
     items: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Context(Node):
+class Context(Node, frozen=True):
     """Value shown with a decision."""
 
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative(Node):
+class Alternative(Node, frozen=True):
     """``name x in items where test if guard cites X:``: one kind of move. Without a body it ends the decision."""
 
     name: str
@@ -534,15 +481,13 @@ class Alternative(Node):
     cites: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Alternatives(Node):
+class Alternatives(Node, frozen=True):
     """Text of an ``adds`` or ``wraps`` of a decision."""
 
     alternatives: tuple[Alternative, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choose(Node):
+class Choose(Node, frozen=True):
     """``choose name(context) by seat, repeatedly:``, or ``by each s in seats where test, at once:``. In the latter
     form ``each`` is the name bound to the choosing seat and ``seat`` is the list."""
 
@@ -556,8 +501,7 @@ class Choose(Node):
     test: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Keep(Node):
+class Keep(Node, frozen=True):
     """``at end of phase:`` or ``at start of next round:``: a delayed block."""
 
     edge: Literal["end", "start"]
@@ -590,56 +534,49 @@ Statement = (
 # --- whole texts -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter(Node):
+class Parameter(Node, frozen=True):
     """Parameter, ``who: seat``."""
 
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Header(Node):
+class Header(Node, frozen=True):
     """Header of a rule, ``(who: seat) -> int:``."""
 
     parameters: tuple[Parameter, ...]
     result: Type | None
 
 
-@dataclass(frozen=True, slots=True)
-class Function(Node):
+class Function(Node, frozen=True):
     """Text of an ``is``: an expression, or a block that returns a value."""
 
     header: Header | None
     body: Expr | Block
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure(Node):
+class Procedure(Node, frozen=True):
     """Text of a ``does``."""
 
     header: Header | None
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Require(Node):
+class Require(Node, frozen=True):
     """``require test cites AB-12``."""
 
     test: Expr
     cites: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict(Node):
+class Verdict(Node, frozen=True):
     """Text of a ``permits``."""
 
     header: Header | None
     lines: tuple[Require | Let, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EventPattern(Node):
+class EventPattern(Node, frozen=True):
     """``drew(card) where test``: the events that fire a trigger."""
 
     event: str
@@ -647,16 +584,14 @@ class EventPattern(Node):
     test: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Match(Node):
+class Match(Node, frozen=True):
     """``x in items, y in items where test``: the matches that a standing rule handles."""
 
     binders: tuple[Binder, ...]
     test: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern(Node):
+class Pattern(Node, frozen=True):
     """``play card, place where test``: a subset of a decision's options. ``any`` matches all of them."""
 
     name: str
@@ -664,8 +599,7 @@ class Pattern(Node):
     test: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Preference(Node):
+class Preference(Node, frozen=True):
     """A line of a policy, or ``either …:`` with the lines below it: options, a tie-break and the probability that the
     line is used."""
 
@@ -675,8 +609,7 @@ class Preference(Node):
     chance: tuple[int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences(Node):
+class Preferences(Node, frozen=True):
     """Text of a ``prefer``."""
 
     lines: tuple[Preference, ...]

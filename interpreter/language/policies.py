@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
@@ -61,16 +63,14 @@ Bound = tuple[tuple[str, Type], ...]
 Weights = abc.Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Alternative:
+class _Alternative(Struct, frozen=True):
     """Variables of an alternative: the actor and the decision's context (``around``), then its own choices."""
 
     around: Bound
     choices: Bound
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Preferences by decision, the uppermost layer of each decision first.
 
     ``rules`` are the helpers of the policy's file, with ids that no rule has. ``weights`` are the named numbers that

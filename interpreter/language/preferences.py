@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core
@@ -27,8 +28,7 @@ MOST_VARIANTS = 32
 Report = Callable[[Diagnostic], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A subset of a decision's options: those of an alternative (or of all, if it is empty) that pass the tests.
 
     Locals are the actor, the decision's context and the choices of the alternative. ``keys`` sort the options.
@@ -41,8 +41,7 @@ class Pattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One preference. ``asked`` is the seat that breaks a tie. ``chance`` is (n, m): the line is used with probability
     n/m. Several consecutive lines may share a ``name``; it is empty for lines without one."""
 
@@ -55,8 +54,7 @@ class Line:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(Struct, frozen=True):
     """Preferences for one decision. ``when`` is the guard of their parts, over the actor."""
 
     decision: str
@@ -67,15 +65,13 @@ class Preferences:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """``base``: the lines below."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """Lines with a name, or the whole text of a decision, without a name. No lines: ``nothing``."""
 
     name: str
@@ -83,8 +79,7 @@ class Named:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A layer of preferences for a decision, before merging."""
 
     decision: str

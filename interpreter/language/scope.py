@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.language import nodes
 from interpreter.language.types import NOTHING, Type
 
 __all__ = ["Frame", "Variable", "path_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A parameter or local."""
 
     name: str

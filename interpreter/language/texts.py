@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes
 from interpreter.language.grammar import Text
@@ -20,8 +21,7 @@ Report = Callable[[Diagnostic], None]
 Tree = TypeVar("Tree")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Part of a text; positions are those of the whole text."""
 
     text: str
@@ -32,8 +32,7 @@ class Part:
         return self.whole.span(self.start + start, self.start + end)
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """Text that is typed interactively. Its positions refer to a source file of its own."""
 
     file: SourceFile

@@ -7,10 +7,11 @@ Holders (zone, piles, pool, track, stock) are containers. Read as a value, a zon
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 from typing import ClassVar, Self
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.plain_data import Value
 
 __all__ = [
@@ -67,13 +68,12 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyType:
+class AnyType(Struct, frozen=True, kw_only=True):
     """Base of all types. A value of an ``optional`` type may also be none."""
 
     word: ClassVar[str]
     """Word for the type in rule text."""
-    optional: bool = field(default=False, kw_only=True)
+    optional: bool = False
 
     def __str__(self) -> str:
         return self._written() + ("?" if self.optional else "")
@@ -95,57 +95,49 @@ class AnyType:
 # --- scalars ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class IntType(AnyType):
+class IntType(AnyType, frozen=True):
     """A whole number."""
 
     word = "int"
 
 
-@dataclass(frozen=True, slots=True)
-class BoolType(AnyType):
+class BoolType(AnyType, frozen=True):
     """``yes`` or ``no``."""
 
     word = "bool"
 
 
-@dataclass(frozen=True, slots=True)
-class TextType(AnyType):
+class TextType(AnyType, frozen=True):
     """A text, as in attributes of cards and nodes."""
 
     word = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class SeatType(AnyType):
+class SeatType(AnyType, frozen=True):
     """A seat."""
 
     word = "seat"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeType(AnyType):
+class NodeType(AnyType, frozen=True):
     """A node of the graph."""
 
     word = "node"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkType(AnyType):
+class LinkType(AnyType, frozen=True):
     """A link of the graph, in one of its two directions."""
 
     word = "link"
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceType(AnyType):
+class PlaceType(AnyType, frozen=True):
     """A place of a node."""
 
     word = "place"
 
 
-@dataclass(frozen=True, slots=True)
-class NamedType(AnyType):
+class NamedType(AnyType, frozen=True):
     """Base of types with a name."""
 
     name: str
@@ -154,23 +146,20 @@ class NamedType(AnyType):
         return self.name or self.word
 
 
-@dataclass(frozen=True, slots=True)
-class KindType(NamedType):
+class KindType(NamedType, frozen=True):
     """A member of the named kind."""
 
     word = "kind"
 
 
-@dataclass(frozen=True, slots=True)
-class CardType(NamedType):
+class CardType(NamedType, frozen=True):
     """A card of a kind; without a name, any card."""
 
     word = "card"
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PieceType(NamedType):
+class PieceType(NamedType, frozen=True):
     """A piece; without a name, any piece."""
 
     word = "piece"
@@ -180,13 +169,11 @@ class PieceType(NamedType):
 # --- composites ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CompositeType(AnyType):
+class CompositeType(AnyType, frozen=True):
     """Base of types whose values are tuples of other values."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordType(CompositeType):
+class RecordType(CompositeType, frozen=True):
     """The named record."""
 
     word = "record"
@@ -196,16 +183,14 @@ class RecordType(CompositeType):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class PileType(CompositeType):
+class PileType(CompositeType, frozen=True):
     """A pile of cards of a kind; without a name, of any cards."""
 
     word = "pile"
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BagType(CompositeType):
+class BagType(CompositeType, frozen=True):
     """A number of tokens for each member of the named kind."""
 
     word = "bag"
@@ -215,8 +200,7 @@ class BagType(CompositeType):
         return f"bag of {self.name or 'card'}"
 
 
-@dataclass(frozen=True, slots=True)
-class MadeType(CompositeType):
+class MadeType(CompositeType, frozen=True):
     """Base of types with a type argument."""
 
     of: Type
@@ -225,27 +209,23 @@ class MadeType(CompositeType):
         return f"{self.word} of {self.of}"
 
 
-@dataclass(frozen=True, slots=True)
-class RoomType(MadeType):
+class RoomType(MadeType, frozen=True):
     """A space for tokens of some kinds."""
 
     word = "room"
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionType(MadeType):
+class CollectionType(MadeType, frozen=True):
     """Base of :class:`ListType` and :class:`SetType`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListType(CollectionType):
+class ListType(CollectionType, frozen=True):
     """A list of values of a type."""
 
     word = "list"
 
 
-@dataclass(frozen=True, slots=True)
-class SetType(CollectionType):
+class SetType(CollectionType, frozen=True):
     """A set of values of a type: a list in ascending order, each value once."""
 
     word = "set"
@@ -254,8 +234,7 @@ class SetType(CollectionType):
 # --- holders ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class HolderType(AnyType):
+class HolderType(AnyType, frozen=True):
     """Base of container types. ``name`` is the kind of the contents."""
 
     name: str
@@ -264,48 +243,41 @@ class HolderType(AnyType):
         return f"{self.word} of {self.name or 'card'}"
 
 
-@dataclass(frozen=True, slots=True)
-class CardHolderType(HolderType):
+class CardHolderType(HolderType, frozen=True):
     """Base of :class:`ZoneType` and :class:`PilesType`; without a name, for any cards."""
 
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneType(CardHolderType):
+class ZoneType(CardHolderType, frozen=True):
     """Cards, ordered."""
 
     word = "zone"
 
 
-@dataclass(frozen=True, slots=True)
-class PilesType(CardHolderType):
+class PilesType(CardHolderType, frozen=True):
     """Piles of cards."""
 
     word = "piles"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenHolderType(HolderType):
+class TokenHolderType(HolderType, frozen=True):
     """Base of :class:`PoolType` and :class:`TrackType`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolType(TokenHolderType):
+class PoolType(TokenHolderType, frozen=True):
     """Tokens."""
 
     word = "pool"
 
 
-@dataclass(frozen=True, slots=True)
-class TrackType(TokenHolderType):
+class TrackType(TokenHolderType, frozen=True):
     """Tokens on spaces with prices."""
 
     word = "track"
 
 
-@dataclass(frozen=True, slots=True)
-class StockType(HolderType):
+class StockType(HolderType, frozen=True):
     """Pieces of a seat that are not on the board."""
 
     word = "stock"
@@ -314,23 +286,20 @@ class StockType(HolderType):
 # --- types without values --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NoneType(AnyType):
+class NoneType(AnyType, frozen=True, kw_only=True):
     """The type of ``none``."""
 
     word = "none"
-    optional: bool = field(default=True, kw_only=True)
+    optional: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class NothingType(AnyType):
+class NothingType(AnyType, frozen=True):
     """The result of a procedure without a value."""
 
     word = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class NeverType(AnyType):
+class NeverType(AnyType, frozen=True):
     """Type of an expression with an error. It is accepted everywhere, so that one error gives one message."""
 
     word = "never"

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
-from interpreter.base.frozen import values_of, with_fields
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.lazy import Lazy
+from interpreter.base.tree import values_of
 from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 __all__ = ["asks_in", "descendants", "is_printed", "rewritten", "size"]
 
 T = TypeVar("T")
 
 
-def descendants(tree: object) -> Iterator[DataclassInstance]:
-    """Yield the node itself and all nodes below it, of any tree made of dataclasses and tuples."""
+def descendants(tree: object) -> Iterator[Struct]:
+    """Yield the node itself and all nodes below it, of any tree made of records and tuples."""
     stack: list[object] = [tree]
     while stack:
         node = stack.pop()
         if type(node) is tuple:
             stack.extend(node[::-1])
         elif (children := _children[type(node)]) is not None:
-            yield cast("DataclassInstance", node)
+            yield cast(Struct, node)
             stack.extend(children(node))
 
 
@@ -74,18 +73,15 @@ def rewritten(tree: T, change: Callable[[object], object]) -> T:
     """Return a tree with ``change`` applied to every node, bottom up."""
     if type(tree) is tuple:
         return cast(T, tuple(rewritten(item, change) for item in cast("tuple[object, ...]", tree)))
-    if not isinstance(tree, Core | Node) or not is_dataclass(tree):
+    if not isinstance(tree, Core | Node):
         return tree
     changes: dict[str, object] = {}
-    for field in fields(tree):
-        old = getattr(tree, field.name)
-        if (
-            field.name not in _APART[isinstance(tree, Node)]
-            and (new := rewritten(old, change)) is not old
-            and new != old
-        ):
-            changes[field.name] = new
-    return cast(T, change(with_fields(tree, changes)))
+    apart = _APART[isinstance(tree, Node)]
+    for name in tree.__struct_fields__:
+        old = getattr(tree, name)
+        if name not in apart and (new := rewritten(old, change)) is not old and new != old:
+            changes[name] = new
+    return cast(T, change(replace(tree, **changes) if changes else tree))
 
 
 _APART = ("span", "type"), ("span", "name_span")
@@ -94,10 +90,10 @@ _APART = ("span", "type"), ("span", "name_span")
 
 def _children_of(kind: type) -> Callable[[object], tuple[object, ...]] | None:
     """Return a function that returns the children of a node of this class, last to first. None: not a node."""
-    if not is_dataclass(kind):
+    if not issubclass(kind, Struct):
         return None
     places = ("span", "name_span", "kind_span", "type")
-    return values_of([field.name for field in reversed(fields(kind)) if field.name not in places])
+    return values_of([name for name in reversed(kind.__struct_fields__) if name not in places])
 
 
 _children = Lazy(_children_of)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, unique
@@ -29,8 +30,7 @@ from interpreter.lint.untested_rules import untested_rules
 __all__ = ["CHECKS", "Check", "lint"]
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """A check and the codes of its findings. A check that ``compares`` files also gets compositions that were not
     selected, so that it sees all files of the family."""
 

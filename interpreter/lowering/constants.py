@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from interpreter.base.source import Span
 from interpreter.kernel.effects import Effects
@@ -69,8 +70,7 @@ def check_records(number: int, span: Span | None) -> None:
         raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} records in the log of this game", span, "R002")
 
 
-@dataclass(frozen=True)
-class Constants:
+class Constants(Struct, frozen=True):
     """Constants of one game: seats, printed data, settings and the layout of cells."""
 
     model: Model

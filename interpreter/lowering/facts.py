@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import Type
@@ -33,8 +35,7 @@ class Facts:
             setattr(self, name, getattr(self, name) | theirs)
 
 
-@dataclass
-class Reach:
+class Reach(Struct):
     """Facts of all procedures. ``all`` includes the rules they call."""
 
     procedures: dict[str, RuleLayer]

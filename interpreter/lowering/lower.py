@@ -8,10 +8,11 @@ desugared here, once for both forms.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import SourceFile, Span
 from interpreter.language import core
@@ -39,15 +40,13 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Jumps:
+class Jumps(Struct, frozen=True):
     """Continue with another stretch."""
 
     to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Forks:
+class Forks(Struct, frozen=True):
     """Continue with one of two stretches."""
 
     test: core.Test
@@ -55,8 +54,7 @@ class Forks:
     otherwise: int
 
 
-@dataclass(frozen=True, slots=True)
-class Advances:
+class Advances(Struct, frozen=True):
     """The head of a `for each`: the next item that passes the test goes to ``body``; without one, continue at
     ``after``."""
 
@@ -65,24 +63,21 @@ class Advances:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """The head of a bounded `while`: count one more pass; fail if there are more than the bound."""
 
     loop: core.Repeat
     then: int
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(Struct, frozen=True):
     """Wait for a choice. ``bodies`` has the stretch at which each option continues."""
 
     ask: core.Ask
     bodies: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Call a procedure that can suspend. The result goes to the local ``into`` (-1: it is dropped)."""
 
     call: core.CallRule | core.CallBase
@@ -90,37 +85,32 @@ class Calls:
     then: int
 
 
-@dataclass(frozen=True, slots=True)
-class Leaves:
+class Leaves(Struct, frozen=True):
     """Return to the caller."""
 
     value: core.Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class SettlesThen:
+class SettlesThen(Struct, frozen=True):
     """Settle the standing rules, then continue."""
 
     then: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnds:
+class TurnEnds(Struct, frozen=True):
     """The end of a seat's turn: settle, run the blocks delayed until then, settle again, continue."""
 
     then: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stops:
+class Stops(Struct, frozen=True):
     """The game is over."""
 
 
 End = Jumps | Forks | Advances | Counts | Asks | Calls | Leaves | SettlesThen | TurnEnds | Stops
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """A basic block. ``id`` is the procedure and a number; it is stable as long as the checked tree is the same."""
 
     id: str
@@ -130,8 +120,7 @@ class Stretch:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """A lowered procedure: ``steps`` if it cannot suspend, else the stretches from ``entry``."""
 
     layer: RuleLayer
@@ -140,8 +129,7 @@ class Lowered:
     entry: int
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True, dict=True):
     """All procedures of a ruleset, lowered."""
 
     model: Model

@@ -7,7 +7,8 @@ that. The same facts tell the checker in which phases an event can occur, and wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.language import core
 from interpreter.language.model import CheckedTrigger, Model

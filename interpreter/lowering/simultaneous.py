@@ -8,7 +8,8 @@ Finally the lists are sorted into the order of the seats, so that nothing reveal
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.language import core
 from interpreter.language.builtins import BUILTINS

@@ -7,7 +7,8 @@ that a watch reads wakes it. If a rule reads only cells of its own seat, changes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from interpreter.kernel.state import Layout
 from interpreter.language import core
@@ -19,8 +20,7 @@ from interpreter.lowering.lower import Program
 __all__ = ["Watch", "wakes", "watches", "with_matches"]
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """A standing rule, or its instance for one seat: the value of its first binder."""
 
     rule: StandingRule

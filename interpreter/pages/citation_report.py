@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.engine.citations import Citation
 from interpreter.explain.cross_reference import WORDS
 from interpreter.pages.html import document, element, prose
@@ -20,8 +21,7 @@ from interpreter.testing.coverage import Coverage
 __all__ = ["STATES", "State", "followed_page", "state_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Implementation state of a statement: its name, sign and description."""
 
     name: str

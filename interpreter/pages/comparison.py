@@ -7,7 +7,8 @@ The input comes from :mod:`interpreter.compare.differences`, :mod:`interpreter.c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from interpreter.base.plurals import counted, titled
 from interpreter.compare.ablation import Alone
@@ -45,8 +46,7 @@ _MOST_LETTERS = 40
 """Longest name used as a column heading."""
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(Struct, frozen=True):
     """Results of games of both rulesets. ``how`` describes the games; ``things`` is the number of differences to play
     by themselves."""
 

@@ -6,7 +6,8 @@ The input is measured by :mod:`interpreter.compare.side_by_side`; the result is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from interpreter.base.plurals import counted, titled
 from interpreter.compare.side_by_side import SIZES, Board, Means
@@ -15,18 +16,16 @@ from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words
 __all__ = ["FamilyGames", "Matrix", "family_page"]
 
 
-@dataclass(frozen=True)
-class FamilyGames:
+class FamilyGames(Struct, frozen=True):
     """Results of games of each ruleset: a description of the games, mean results, and the reasons of rulesets that
     refuse this number of players."""
 
     how: str
     means: Mapping[str, Means]
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """Rulesets, and for each pair of their indices the number of differences in play and of all differences."""
 
     ids: Sequence[str]

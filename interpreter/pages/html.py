@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from html import escape
 from importlib.resources import files
+
+from msgspec.structs import replace
 
 from interpreter.pages.page import (
     Beside,

@@ -7,7 +7,8 @@ Modules such as :mod:`interpreter.pages.rulebook` build pages from them; :mod:`i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 __all__ = [
     "Beside",
@@ -34,36 +35,31 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A piece of rule text in a sentence."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A placeholder in a sentence that a game fills in."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Id:
+class Id(Struct, frozen=True):
     """The id of a statement, after its text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Strong:
+class Strong(Struct, frozen=True):
     """Emphasised text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link to a section, by its id."""
 
     to: str
@@ -74,31 +70,27 @@ Inline = str | Code | Slot | Id | Strong | Link
 Words = tuple[Inline, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A paragraph. ``kind`` is ``lead`` (under a title), ``note`` (highlighted), ``aside`` or empty."""
 
     words: Words
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """A list of items, ``numbered`` if their order matters."""
 
     items: tuple[Words, ...]
     numbered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Terms with their descriptions."""
 
     pairs: tuple[tuple[Words, Words], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
+class Quoted(Struct, frozen=True):
     """A statement: its id, its text, and the reading chosen if it is ambiguous."""
 
     id: str
@@ -106,15 +98,13 @@ class Quoted:
     reading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
+class Statements(Struct, frozen=True):
     """Statements of rulebooks."""
 
     items: tuple[Quoted, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """A table. The first ``heads`` columns are row headings; ``marked_columns`` and ``marked_rows`` are highlighted.
 
     A ``long`` table may be split into pieces side by side.
@@ -128,17 +118,15 @@ class Grid:
     long: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Source text. ``links`` maps names in it to sections; ``marked`` lines are highlighted."""
 
     text: str
-    links: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    links: dict[str, str] = {}
     marked: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """Collapsible content; open at first if ``unfolded``."""
 
     summary: Words
@@ -146,8 +134,7 @@ class Folded:
     unfolded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """Two columns to compare, each under its heading; below each other if the page is narrow."""
 
     heads: tuple[str, str]
@@ -155,16 +142,14 @@ class Beside:
     right: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """An SVG document with its caption."""
 
     svg: str
     caption: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading with its content. The ``id`` is stable, so that links to it stay valid."""
 
     id: str
@@ -179,8 +164,7 @@ class Section:
 Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Beside | Drawing
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare."""
 
     title: str

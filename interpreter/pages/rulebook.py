@@ -7,10 +7,11 @@ about the game come from the ruleset: titles, ``about``, ``says``, names and cit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
 from interpreter.compare.play_order import Topic, nodes_of, places_of

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from msgspec import Struct
+
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
 from interpreter.kernel.chance import ChanceSource
@@ -46,8 +48,7 @@ SPECIALS = (
 """Stretches that drive a game. They follow those of the rules, in the same order in both forms."""
 
 
-@dataclass(frozen=True, slots=True)
-class OptionSite:
+class OptionSite(Struct, frozen=True):
     """A compiled alternative: its decision and procedure, its guard, its choices in order, and its tests."""
 
     ask: core.Ask
@@ -63,8 +64,7 @@ class OptionSite:
         return self.core.name
 
 
-@dataclass(frozen=True, slots=True)
-class AskSite:
+class AskSite(Struct, frozen=True):
     """A compiled decision."""
 
     ask: core.Ask

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json, Value
@@ -80,8 +81,7 @@ class Difference(Exception):
         return f"choice {self.number}: {self.message}" if self.number else self.message
 
 
-@dataclass(frozen=True)
-class SavedGame:
+class SavedGame(Struct, frozen=True):
     """A saved game as read. ``end`` is its last line if the game was finished; ``folder`` is the folder of its
     file."""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.base.plain_data import Json
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -32,8 +33,7 @@ FORMAT = 1
 """Version of the manifest and the interface."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standalone:
+class Standalone(Struct, frozen=True):
     """The text of a module, its manifest as JSON data, and its builder."""
 
     text: str

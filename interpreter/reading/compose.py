@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
 from itertools import pairwise
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
@@ -85,8 +86,7 @@ MOST_PHASES = 50
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
 
     name: str
@@ -114,8 +114,7 @@ class Entry:
         return None
 
 
-@dataclass(frozen=True)
-class Composition:
+class Composition(Struct, frozen=True):
     """All files of a ruleset as layers."""
 
     id: str
@@ -124,9 +123,9 @@ class Composition:
     documents: tuple[Document, ...]
     players: PlayerRange
     rulebooks: tuple[str, ...]
-    sections: dict[str, dict[str, list[Entry]]] = field(repr=False)
+    sections: dict[str, dict[str, list[Entry]]]
     about: str = ""
-    own_rules: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    own_rules: dict[str, dict[str, str]] = {}
     """By file, the local rules whose names other files use too, with their unique names."""
 
     def layers(self, section: str, name: str) -> list[Entry]:

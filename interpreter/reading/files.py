@@ -9,9 +9,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
@@ -66,14 +69,13 @@ _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True, dict=True):
     """A file that was read: kind and id from its header, and its values."""
 
     kind: str
     id: str
     file: SourceFile
-    root: Mapping = field(repr=False)
+    root: Mapping
     path: Path
     is_changed: bool = False
     """True if the values differ from those of the file."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
 
 __all__ = ["PlayerRange"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerRange:
+class PlayerRange(Struct, frozen=True):
     """Allowed numbers of players. ``otherwise`` is the reason why other numbers are not allowed.
 
     ``overlays`` are the overlays that games with some numbers of players need, and ``because`` is the reason.

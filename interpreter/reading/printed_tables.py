@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.reading.yaml import Excerpt
 
@@ -21,16 +21,14 @@ MAXIMUM_CELLS = 100_000
 _OTHER_SEPARATORS = re.compile(r"[,;\t]| {2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """Cell between two ``|``, without the spaces around it. The span of an empty cell is one character."""
 
     text: str
-    span: Span = field(repr=False)
+    span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedTable:
+class PrintedTable(Struct, frozen=True):
     """A header and rows of the same number of cells."""
 
     header: tuple[Cell, ...]

@@ -14,8 +14,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, unique
-from interpreter.base.frozen import dataclass
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -130,8 +131,7 @@ def _unique_items(validator: object, enabled: bool, instance: object, schema: ob
         yield ValidationError("repeated items")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A value of the document, with its key if it has one."""
 
     value: Value
@@ -172,8 +172,7 @@ class _Place:
         return entry.key.span if entry else self.holder
 
 
-@dataclass(frozen=True, slots=True)
-class _Error:
+class _Error(Struct, frozen=True):
     """Error of jsonschema: a value that violates a keyword, with the errors of each branch.
 
     ``expected`` is the value of the keyword in the schema.

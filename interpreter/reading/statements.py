@@ -8,8 +8,9 @@ from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, Note, readable
-from interpreter.base.frozen import dataclass
 from interpreter.base.plurals import counted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
@@ -22,8 +23,7 @@ REQUIRED = ("id", "kind", "statement")
 STATEMENT_KINDS = ("rule", "table", "component", "example", "advice", "ui", "gap", "fill")
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A sentence of fact of a rulebook (``kind``: rule, table, example, component, advice or ui), a fill or a gap."""
 
     id: str

@@ -13,12 +13,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -50,38 +51,34 @@ MAX_VALUES = 100_000
 Style = Literal["plain", "quoted", "literal", "folded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """A word, number or text. ``text`` is its content, ``value`` the number, boolean, None or text that it means."""
 
     text: str
     style: Style
-    span: Span = field(repr=False)
+    span: Span
     value: int | bool | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """A list: ``[a, b]`` or lines with ``-``."""
 
     items: tuple[Value, ...]
-    span: Span = field(repr=False)
+    span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A key of a mapping with its value."""
 
     key: Scalar
     value: Value
 
 
-@dataclass(frozen=True)
-class Mapping:
+class Mapping(Struct, frozen=True, dict=True):
     """``key: value`` lines. Keys are compared by their text, so ``2:`` and ``"2":`` are equal."""
 
     entries: tuple[Entry, ...]
-    span: Span = field(repr=False)
+    span: Span
 
     @cached_property
     def _by_key(self) -> dict[str, Entry]:
@@ -245,8 +242,7 @@ class _Open:
     height: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Anchored:
+class _Anchored(Struct, frozen=True):
     value: Value
     size: int
     height: int
@@ -525,16 +521,15 @@ def _syntax(file: SourceFile, error: Exception) -> Diagnostic:
 # -- rule text and its positions ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A text from a file, with the position of each character in the file.
 
     ``lines`` are pairs of offsets: the start of a line in ``text`` and in the file.
     """
 
     text: str
-    file: SourceFile = field(repr=False)
-    lines: tuple[tuple[int, int], ...] = field(repr=False)
+    file: SourceFile
+    lines: tuple[tuple[int, int], ...]
 
     def offset(self, position: int) -> int:
         """Return the offset in the file of the character at ``position`` of the text."""

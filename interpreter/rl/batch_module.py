@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.delayed_blocks import KEPT_START
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -44,8 +45,7 @@ class Stuck(Exception):
         self.game = game
 
 
-@dataclass(frozen=True, slots=True)
-class BatchModule:
+class BatchModule(Struct, frozen=True):
     """Machine code for ``count`` games, its memory layout, and its builder.
 
     ``areas`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of

@@ -14,7 +14,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.kernel.state import Value
 from interpreter.language.types import INT, BagType, CardHolderType, CardType, IntType, TextType, Type
@@ -48,8 +49,7 @@ MOST_POSITIONS = 256
 LEFT_OUT = ("pending", "settling", "kept", "chance")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Bounds for values that the rules do not bound.
 
     ``numbers``: each smaller number has its own action; all others share one. ``ranks``: how many options that differ
@@ -62,8 +62,7 @@ class Limits:
     block: int = 1 << 15
 
 
-@dataclass(frozen=True, slots=True)
-class Digit:
+class Digit(Struct, frozen=True):
     """A choice that is a digit of the action: its position in the alternative, the value of digit 0, the number of
     digits.
 
@@ -77,8 +76,7 @@ class Digit:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """The actions of an alternative: ``size`` of them, starting at ``first``. Up to ``ranks`` options may share all
     digits; their order tells them apart."""
 
@@ -195,8 +193,7 @@ class Actions:
 # --- vectors
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Consecutive entries of a vector.
 
     ``form`` says what they show: ``cells`` of the group ``of``, or a value of the decision's ``context``. There are

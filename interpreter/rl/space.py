@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from dataclasses import dataclass as whole
 from functools import cached_property
 from pathlib import Path
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from interpreter.base.plain_data import Json
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.engine.decision import Code, Decision
@@ -49,8 +50,7 @@ from interpreter.rl.numbering import (
 __all__ = ["Entry", "Space", "loaded", "space_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An entry of an observation."""
 
     number: int

@@ -12,6 +12,8 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset, load
@@ -40,8 +42,7 @@ MOST_CHOICES = 3_000
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """A ruleset on offer, as the lobby lists it."""
 
     id: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
@@ -20,8 +22,7 @@ from interpreter.play.game_records import Choice
 __all__ = ["Draft", "Pointing", "Slot", "Thing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """A thing to point at: the number of a card, node, seat, or member of the kind ``name``."""
 
     form: str
@@ -51,8 +52,7 @@ class Draft:
         self.option, self.values, self.set_ = None, {}, []
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A slot of the picked alternative, with its value and the values possible beside those of the other slots."""
 
     number: int

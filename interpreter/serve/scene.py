@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
+from msgspec.structs import replace
+
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, picture_of
@@ -56,8 +58,6 @@ class Maps:
                 _forget_some(self._plans)
                 self._plans[place] = arranged(bare)
             plan = self._plans[place]
-            from dataclasses import replace
-
             _forget_some(self._drawn)
             self._drawn[key] = drawn_on(bare, replace(plan, picture=bare), titled=False)
         return self._drawn[key]
@@ -69,8 +69,6 @@ def _forget_some(cache: dict[Hashable, Plan] | dict[Hashable, Drawn]) -> None:
 
 
 def _without_pieces(picture: Picture) -> Picture:
-    from dataclasses import replace
-
     spots = tuple(
         replace(spot, pale=False, slots=tuple(replace(slot, piece=None) for slot in spot.slots))
         for spot in picture.spots

@@ -14,11 +14,11 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import NoReturn
 
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -590,8 +590,7 @@ def _preferred(request: Request, known: list[str]) -> str:
     return "en"
 
 
-@dataclass(frozen=True)
-class _Overlay:
+class _Overlay(Struct, frozen=True):
     """An overlay in the form for a new table. ``reason`` says why the ruleset cannot have it, ``limits`` which other
     choices it excludes."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 from typing import TypedDict, cast
+
+from msgspec import Struct
 
 from interpreter.simulate.throughput import Sample, Subject
 
@@ -23,8 +24,7 @@ LIMIT = 15.0
 """Largest loss of a figure, in per cent, that is not called worse."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """Benchmark figure. ``sort`` is `speed` (more is better), `time` or `size` (less is better), or `count` (neither).
     ``scale`` converts seconds and bytes to the unit shown."""
 
@@ -48,8 +48,7 @@ FIGURES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Change of one figure of one row. ``before`` is the stored figure converted to this machine's speed. ``percent``
     is None if the stored figure is 0."""
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from msgspec import Struct
+
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -142,8 +144,7 @@ def reading(whole: Whole, model: Model, names: Names) -> Decoder:
     return Decoder(tuple(measure.name for measure in model.measures), tuple(parts))
 
 
-@dataclass(frozen=True)
-class _Gauge:
+class _Gauge(Struct, frozen=True):
     """A compiled measure. ``each`` are the loop variables: locals with the lists that they iterate over."""
 
     measure: Measure

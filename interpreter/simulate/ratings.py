@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp, log
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.simulate.confidence import NORMAL_95
 
 __all__ = ["MEAN", "Pair", "Rating", "rated"]
@@ -26,8 +27,7 @@ Pair = tuple[int, int, float]
 """Two bots of a game and the score of the first: 1, 0.5 or 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
+class Rating(Struct, frozen=True):
     """The rating of a bot, with its 95 % interval."""
 
     rating: float

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, combinations_with_replacement, permutations
+
+from msgspec import Struct
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import whole_for
@@ -25,8 +26,7 @@ MOST_LINEUPS = 720
 """Largest number of seatings. If there are more, only rotations of each group are played."""
 
 
-@dataclass(frozen=True)
-class Tournament:
+class Tournament(Struct, frozen=True):
     """A tournament: bots by name, a ruleset and its digest, and the number of players."""
 
     ruleset: str
@@ -38,8 +38,7 @@ class Tournament:
     settings: tuple[tuple[str, Json], ...] = ()
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One game: its number, the bot number and the place of each seat."""
 
     number: int
@@ -140,8 +139,7 @@ def outcomes(
 # --- standings
 
 
-@dataclass(frozen=True)
-class Entrant:
+class Entrant(Struct, frozen=True):
     """A bot in the standings: its rating, the number of seats it played, and its share of wins, with 95 % intervals."""
 
     name: str
@@ -154,8 +152,7 @@ class Entrant:
     share_high: float
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Standings, best bot first. ``ahead`` is the share of their meetings in which one bot beat the other, by name."""
 
     games: int

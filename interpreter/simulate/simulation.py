@@ -7,9 +7,11 @@ whole games (:class:`WholeGames`); otherwise they are played decision by decisio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
 from time import process_time
 from typing import TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.compiled_bots import needs_of
@@ -38,8 +40,7 @@ class RowData(TypedDict):
     measures: dict[str, list[tuple[int, list[int | str | None], int | None]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One game. ``free`` counts the decisions with more than one option; ``keys`` are the values that rank the seats;
     ``taken`` are the measurements. The seed determines everything except ``seconds`` (CPU time)."""
 

@@ -16,12 +16,13 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter, process_time
+
+from msgspec import Struct
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.player import Bot
@@ -58,8 +59,7 @@ print(spent, held(ruleset, players, sys.argv[3], settings))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Speed:
+class Speed(Struct, frozen=True):
     """Throughput in CPU seconds. ``repeated`` counts decisions that the plain form had to redo."""
 
     games: int
@@ -77,8 +77,7 @@ class Speed:
         return self.decisions / self.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One measurement of all figures (:data:`interpreter.simulate.baseline.FIGURES`), and the speed of the machine."""
 
     figures: dict[str, float]

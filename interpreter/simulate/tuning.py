@@ -6,13 +6,15 @@ evaluated with seeds that the search has not used.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from interpreter.base.extras import install_command
 from interpreter.base.plain_data import Json
@@ -46,8 +48,7 @@ class TuneUnavailable(Exception):
     """Tuning is not available. The message names what is missing."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """Subject of tuning: a policy of a ruleset for a number of players. ``others`` are the opponents, comma-separated
     names that are dealt to the other seats in turn."""
 
@@ -59,8 +60,7 @@ class Question:
     settings: tuple[tuple[str, Json], ...] = ()
 
 
-@dataclass(frozen=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """Result of a generation: the best and the mean share of wins, and the best weights."""
 
     number: int
@@ -69,8 +69,7 @@ class Generation:
     weights: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """Shares of wins before and after, and their difference game by game, each with its 95 % interval."""
 
     games: int
@@ -84,8 +83,7 @@ class Judgement:
         return self.difference[1] > 0
 
 
-@dataclass(frozen=True)
-class TunedWeights:
+class TunedWeights(Struct, frozen=True):
     """Weights before and after the search."""
 
     before: dict[str, int]
@@ -106,7 +104,7 @@ def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[i
     Each proposal gets its own table: a module holds few policies, and these are used only once. Weights that make a
     rule fail, such as a division by zero, lose all games.
     """
-    ruleset = replace(_ruleset(question), _tables={}, _looked_at=None)
+    ruleset = dataclasses.replace(_ruleset(question), _tables={}, _looked_at=None)
     spec = ":".join([question.policy, *(f"{name}={value}" for name, value in weights.items())])
     shares: list[float] = []
     for seat in range(question.players):

@@ -12,13 +12,14 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from threading import Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
@@ -62,8 +63,7 @@ class WorkersLost(Exception):
     """Workers ended or cannot play the games. The message says why."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Job for workers. ``digest`` is the digest of the ruleset, which must equal the worker's."""
 
     ruleset: str
@@ -74,8 +74,7 @@ class Plan:
     settings: tuple[tuple[str, Json], ...] = ()
 
 
-@dataclass(frozen=True)
-class Batch(Generic[R]):
+class Batch(Struct, Generic[R], frozen=True):
     """Batch of results: rows, number of games, and the seed of a game in which a rule failed."""
 
     rows: list[R]
@@ -89,8 +88,7 @@ class Batch(Generic[R]):
         return max(1, min(MOST, int(AT_ONCE * self.games / max(self.seconds, 1e-6)))) if self.games else 0
 
 
-@dataclass(frozen=True)
-class Crew:
+class Crew(Struct, frozen=True):
     """Workers. ``slots`` returns the number of batches they play at a time, ``stop`` tells them to stop, and ``lost``
     are the exceptions raised for a lost worker, whose batch another one can play. With ``helped``, the coordinating
     process plays too."""

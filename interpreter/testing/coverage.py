@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
@@ -38,17 +39,15 @@ WAIVABLE = ("component", "advice", "ui")
 _ID = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(Struct, frozen=True):
     """A statement that needs no rule, with the reason."""
 
     id: str
     reason: str
-    span: Span = field(repr=False)
+    span: Span
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """Coverage of a rulebook by rulesets. ``proved`` is None unless mutations were run."""
 
     rulebook: str

@@ -16,7 +16,8 @@ and plays like the ruleset, which is not changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.engine.citations import Citation
 from interpreter.engine.ruleset import Ruleset

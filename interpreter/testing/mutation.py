@@ -8,12 +8,13 @@ statements that it cites.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.frozen import with_fields
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.engine.citations import Citation, citations_of, options_of
@@ -56,8 +57,7 @@ __all__ = ["Mutant", "mutants_of", "prove"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(Struct, frozen=True):
     """A mutation: its description and the function that applies it to a model."""
 
     about: str
@@ -87,8 +87,7 @@ def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
     return proved
 
 
-@dataclass(frozen=True)
-class _Tried:
+class _Tried(Struct, frozen=True, dict=True):
     """A scenario and its lazily computed result."""
 
     checked: Checked
@@ -173,7 +172,7 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
 
 def _with(model: Model, section: str, name: str, value: object) -> Model:
     """Return a model with one declaration of a section replaced."""
-    return with_fields(model, {section: {**getattr(model, section), name: value}})
+    return replace(model, **{section: {**getattr(model, section), name: value}})
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ number of games always means the same games.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
@@ -28,8 +29,7 @@ MOST_SEATS = 3
 """Largest number of seats tried for a role whose number of seats is a setting."""
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """Watched parts that cite a rulebook: ``played`` were exercised in games, ``shown`` only by a scenario (with its
     id), ``left`` by neither."""
 
@@ -41,8 +41,7 @@ class Reached:
     left: tuple[Citation, ...]
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """A ruleset with its overlays, its instrumented copy, and its citations of the rulebook by recording key."""
 
     ruleset: Ruleset
@@ -50,13 +49,12 @@ class _Form:
     cited: dict[str, Citation]
 
 
-@dataclass(frozen=True)
-class _Table:
+class _Table(Struct, frozen=True):
     """Table for coverage games: number of players, settings and bots."""
 
     form: _Form
     settings: Mapping[str, object]
-    bots: Sequence[Bot] = field(repr=False)
+    bots: Sequence[Bot]
 
     def play(self, seed: int) -> None:
         """Play a game to its end, then replay it in the instrumented copy."""

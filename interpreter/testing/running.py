@@ -5,8 +5,11 @@ Takes scenarios bound to a ruleset; returns outcomes, each failure with the valu
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
@@ -32,8 +35,7 @@ from interpreter.testing.soundness import Examiner, Trouble, drawing, some_optio
 __all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
 
 
-@dataclass(frozen=True, slots=True)
-class Equation:
+class Equation(Struct, frozen=True):
     """An expected and an actual value as text. ``what`` is the expression compared."""
 
     what: str
@@ -41,8 +43,7 @@ class Equation:
     actual: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A difference between a game and its scenario, with the values that explain it."""
 
     message: str
@@ -55,8 +56,7 @@ class Failure:
         return "\n".join([f"{where}{self.message}", *(f"   note: {note}" for note in self.notes)])
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """Result of running a scenario with a ruleset."""
 
     scenario: Scenario
@@ -157,7 +157,7 @@ def _skipped(game: Game, scenario: Scenario) -> Failure | None:
 def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
     model = replace(ruleset.model, blocks={**ruleset.model.blocks, **blocks})
     program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
-    return replace(ruleset, model=model, program=program, _tables={})
+    return dataclasses.replace(ruleset, model=model, program=program, _tables={})
 
 
 def _pending(game: Game) -> str:

@@ -8,7 +8,9 @@ helpers of its file are rules without layers below, and only the file's own text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
@@ -50,14 +52,13 @@ GIVEN = "given"
 """Name of the procedure built from the facts under ``given``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A choice that a scenario makes: the seat, and the choice in the form of the public API."""
 
     by: int
     choice: dict[str, Json]
-    span: Span = field(repr=False)
-    item: Mapping = field(repr=False, compare=False)
+    span: Span
+    item: Mapping
     """The YAML item."""
 
     @property
@@ -68,8 +69,7 @@ class Move:
                 yield entry.key.text, entry.value
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A choice that must be refused, optionally by a certain rule and with certain statements."""
 
     move: Move
@@ -77,8 +77,7 @@ class Refusal:
     cites: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """An expression that a seat can see, or that is hidden from it."""
 
     seat: int
@@ -86,8 +85,7 @@ class Sight:
     sees: bool
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A test as written in its file. ``file`` is the id of the file."""
 
     name: str
@@ -111,10 +109,10 @@ class Scenario:
     refused: Refusal | None
     sights: tuple[Sight, ...]
     places: tuple[int, ...]
-    span: Span = field(repr=False)
-    item: Mapping = field(repr=False, compare=False)
+    span: Span
+    item: Mapping
     """The YAML item."""
-    helpers: tuple[Helper, ...] = field(default=(), repr=False, compare=False)
+    helpers: tuple[Helper, ...] = ()
     """The helpers of its file."""
 
     @property
@@ -141,18 +139,17 @@ Bound = tuple[core.Expression, int]
 """An expression and the number of its locals."""
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A scenario bound to the names of a ruleset. ``blocks`` are the given facts and the helpers that the scenario
     calls, ready to be lowered with the rules. ``values`` maps the position of each computed value of a choice to its
     expression."""
 
     scenario: Scenario
-    ruleset: Ruleset = field(repr=False)
-    blocks: dict[str, RuleLayer] = field(repr=False)
-    conditions: tuple[Bound, ...] = field(repr=False)
-    sights: tuple[Bound, ...] = field(repr=False)
-    values: dict[Span, Bound] = field(repr=False)
+    ruleset: Ruleset
+    blocks: dict[str, RuleLayer]
+    conditions: tuple[Bound, ...]
+    sights: tuple[Bound, ...]
+    values: dict[Span, Bound]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.frozen import with_fields
 from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
 from interpreter.engine.game import Game
@@ -43,8 +44,7 @@ T = TypeVar("T")
 Choices = tuple[tuple[int, dict[str, Json]], ...]
 
 
-@dataclass(frozen=True)
-class _Draft:
+class _Draft(Struct, frozen=True):
     """A scenario in the making."""
 
     ruleset: str
@@ -100,14 +100,14 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
 
     def without(draft: _Draft, part: str) -> _Draft:
         def having(items: tuple[object, ...]) -> _Draft:
-            return with_fields(draft, {part: items})
+            return replace(draft, **{part: items})
 
         return having(_fewer(getattr(draft, part), lambda items: reproduces(having(items))))
 
     if reproduces(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
         draft = shorter
     for change in ("round", "seed"):
-        if reproduces(shorter := with_fields(draft, {change: int(change == "round")})):
+        if reproduces(shorter := replace(draft, **{change: int(change == "round")})):
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)

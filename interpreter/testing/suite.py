@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render, unique
 from interpreter.engine.ruleset import Ruleset, find, load

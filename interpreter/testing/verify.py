@@ -13,6 +13,8 @@ from itertools import count
 from time import monotonic
 from typing import TypeVar
 
+from msgspec import Struct
+
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
@@ -39,8 +41,7 @@ REFUSED = 4
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """Set-up and bots of a game."""
 
     players: int
@@ -53,27 +54,25 @@ class Course:
         return f"{counted(self.players, 'player')}, seed {self.seed}, bots {self.bots}{settings}"
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """Snapshot of the start of a phase. ``made`` is the number of choices before it."""
 
     made: int
     phase: str
     round: int
-    state: State = field(repr=False)
+    state: State
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A trouble and the game that shows it: the choices up to the one that shows it, and the latest phase starts."""
 
     trouble: Trouble
-    asked: Ruleset = field(repr=False)
+    asked: Ruleset
     """The ruleset without the overlays of the number of players."""
-    ruleset: Ruleset = field(repr=False)
+    ruleset: Ruleset
     course: Course
-    choices: tuple[tuple[int, dict[str, Json]], ...] = field(repr=False)
-    moments: tuple[Moment, ...] = field(repr=False)
+    choices: tuple[tuple[int, dict[str, Json]], ...]
+    moments: tuple[Moment, ...]
     set_up: int = 0
     """Number of choices that belong to the set-up."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE
 from interpreter.bots.uniform import RandomBot

@@ -18,7 +18,7 @@ from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
-from interpreter.compiler.ir.rewrite import inner
+from interpreter.compiler.ir.ops import inner
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine

@@ -228,7 +228,7 @@ def meaning(root: Path, name: str) -> object:
         return None
     examined = examine(shelf, document, tables=False)
     told = sorted((d.code, d.message) for d in examined.diagnostics)
-    return told, re.sub(r"Span\(start=[0-9]+, end=[0-9]+\)", "", repr(examined.model))
+    return told, re.sub(r"Span\(file=SourceFile\(name='[^']*'\), start=[0-9]+, end=[0-9]+\)", "", repr(examined.model))
 
 
 def rulesets(root: Path) -> list[str]:

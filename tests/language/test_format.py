@@ -462,8 +462,8 @@ def test_every_kind_of_node_is_printed() -> None:
         elif isinstance(value, n.Node):
             seen.add(type(value))
             assert format_node(value)  # type: ignore[arg-type]
-            for field in value.__dataclass_fields__:
-                visit(getattr(value, field))
+            for name in value.__struct_fields__:
+                visit(getattr(value, name))
 
     for parse, text in OTHERS:
         visit(parsed(parse, text))

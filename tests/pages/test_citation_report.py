@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from interpreter.testing.running import run_scenario
 from interpreter.testing.suite import suite_of

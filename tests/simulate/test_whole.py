@@ -4,12 +4,12 @@ log."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of

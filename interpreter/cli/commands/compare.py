@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
@@ -12,6 +11,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from msgspec import Struct
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
@@ -33,8 +33,7 @@ __all__ = ["command"]
 _Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     """Both sides of a comparison, and how to compose them."""
 
     names: tuple[str, str]
@@ -43,8 +42,7 @@ class _Sides:
     settings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Games:
+class _Games(Struct, frozen=True):
     """Games to play on both sides; ``each``: also for every difference by itself."""
 
     count: int

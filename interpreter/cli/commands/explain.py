@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from interpreter.base.messages import frame
 from interpreter.cli import options
@@ -66,7 +66,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     except LookupError as error:
         refused((_out_of_turn(saved, name) or str(error.args[0])) + _moves(saved))
     if output == "json":
-        as_json([asdict(explanation) for explanation in explanations])
+        as_json([to_builtins(explanation) for explanation in explanations])
         return
     for position, explanation in enumerate(explanations):
         if position:
@@ -89,7 +89,7 @@ def _line(where: str, number: str, output: str, language: str) -> None:
     except LookupError as error:
         refused(str(error.args[0]))
     if output == "json":
-        as_json(asdict(account))
+        as_json(to_builtins(account))
         return
     kind = frame(language, f"explain.{account.kind}")
     say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
@@ -151,7 +151,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         refused(str(error))
     may = game.accepts(choice)
     if output == "json":
-        data = [asdict(condition) for condition in conditions]
+        data = [to_builtins(condition) for condition in conditions]
         as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": data})
         return
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)

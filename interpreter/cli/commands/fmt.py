@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from interpreter.cli.output import notice, say, styled
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tidied:
+class _Tidied(Struct, frozen=True):
     """A file before and after formatting. ``new`` is None if the file has syntax errors, then listed in ``found``."""
 
     name: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from functools import reduce
 from math import prod
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from interpreter.compiler.build.builtin_calls import Builtins
 from interpreter.compiler.build.function import ONE, ZERO

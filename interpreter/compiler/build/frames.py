@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import reduce
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join
@@ -17,16 +18,14 @@ from interpreter.lowering.lower import Program
 __all__ = ["FrameShape", "Slot", "frame_shape", "kept_in_frame"]
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A local in a frame, in its kept form."""
 
     offset: int
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class FrameShape:
+class FrameShape(Struct, frozen=True):
     """The frame of one procedure: its locals (None: omitted), its size in words, and the initial contents."""
 
     slots: tuple[Slot | None, ...]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Self, TypeVar
+
+from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.base_module import Module

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.frames import Slot
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -21,8 +22,7 @@ __all__ = ["KeptForms", "Part"]
 LEFT, RIGHT, AT, VALUE = (ops.Var(name, "i32") for name in ("left", "right", "kept", "value"))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A part of a value: its type, and where it is in the register form and in the kept form of the value. ``shift`` is
     0 for a field."""
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import assert_never
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import KeptForms
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -28,8 +29,7 @@ Each = Callable[[ops.Var], None]
 Better = Callable[[Sequence[ops.Value]], AbstractContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A stream of items. ``bound`` is an upper bound of their number; ``each`` builds the loop."""
 
     item: Type

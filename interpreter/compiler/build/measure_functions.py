@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
 from interpreter.compiler.ir import ops
@@ -25,8 +26,7 @@ NUMBER_BITS = 16
 """Number of bits of a subject that is a number; half of the range is negative."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPart:
+class KeyPart(Struct, frozen=True):
     """A subject of a measure in a key. ``low`` is the value that 0 stands for (if that is none: -1)."""
 
     type: Type

@@ -7,8 +7,9 @@ game continues the stream.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from interpreter.compiler.build.decisions import FRAME, Decisions
 from interpreter.compiler.build.frames import Slot
@@ -31,8 +32,7 @@ START = ops.Global("options")
 """Address of the first option in the buffer."""
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(Struct, frozen=True):
     """An option that fits a pattern: its number, its values, and the locals of the pattern."""
 
     pattern: Pattern

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import Part
 from interpreter.compiler.build.shapes import WORD
@@ -25,8 +26,7 @@ OPEN = ("round", "phase", "turn", "over")
 AT, SEAT, CARD = (ops.Var(name, "i32") for name in ("at", "seat", "card"))
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """What hides cells of a group from a seat: the cell itself, the zone of the card that it belongs to, or the zone of
     a card that its value names."""
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
-from interpreter.compiler.ir.rewrite import Part, parts
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
@@ -20,14 +19,14 @@ def cost_of_runtime(name: str) -> int:
     return CALL + HELPERS[name].cost
 
 
-def cost_of(part: Part, of_function: Callable[[str], int]) -> int:
+def cost_of(part: ops.Part, of_function: Callable[[str], int]) -> int:
     """Return the cost of ops and their parts. An ``if`` costs as much as its more expensive branch."""
     if isinstance(part, tuple):
         return sum(cost_of(item, of_function) for item in part)
     if isinstance(part, ops.If):
         branches = (cost_of(part.then, of_function), cost_of(part.otherwise, of_function))
         return 1 + cost_of(part.test, of_function) + max(branches)
-    inside = sum(cost_of(each, of_function) for each in parts(part))
+    inside = sum(cost_of(each, of_function) for each in part.parts)
     match part:
         case ops.Constant() | ops.Var() | ops.Cell() | ops.Touch():
             return inside

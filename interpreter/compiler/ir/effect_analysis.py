@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import HELPERS
-from interpreter.compiler.ir.rewrite import Part, inner, parts
 from interpreter.language import core
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
@@ -69,8 +69,7 @@ ANYONE: frozenset[int] = frozenset()
 """Cells of this group are read, of any owner."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """Known properties of groups of cells.
 
     ``of_seats`` names groups that belong to seats, ``owners`` has addresses of tables of owners. ``parts`` is for
@@ -121,7 +120,7 @@ class _Reader:
         self.calls: list[tuple[str, tuple[int | None, ...]]] = []
         self._number: dict[ops.Var | ops.Global, int] = {var: i for i, var in enumerate(function.parameters)}
         self._sets: dict[ops.Var | ops.Global, list[ops.Value]] = {}
-        for op in inner(function.body):
+        for op in function.ops:
             if isinstance(op, ops.Set):
                 self._sets.setdefault(op.var, []).append(op.value)
         for var in self._sets:
@@ -136,8 +135,8 @@ class _Reader:
         values = self._sets.get(value, ()) if isinstance(value, ops.Var) else ()
         return values[0] if len(values) == 1 else None
 
-    def _scan(self, body: Part) -> None:
-        stack: list[Part] = [body]
+    def _scan(self, body: ops.Part) -> None:
+        stack: list[ops.Part] = [body]
         while stack:
             op = stack.pop()
             if isinstance(op, tuple):
@@ -162,7 +161,7 @@ class _Reader:
                     self.calls.append((function, tuple(self._param(argument) for argument in arguments)))
                 case _:
                     pass
-            stack.extend(parts(op))
+            stack.extend(op.parts)
 
     def _read(self, group: str, aligned: frozenset[int]) -> None:
         for name in group.split("|"):

@@ -7,7 +7,8 @@ They are in the files ``runtime.wat``, ``effects.wat``, ``driver.wat`` and ``who
 
 from __future__ import annotations
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.ir import ops
 from interpreter.language.builtins import BUILTINS, Builtin
 
@@ -17,16 +18,14 @@ LIST = 20
 """Approximate number of machine instructions for a loop over a short list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """Representations of a function's parameters and result."""
 
     parameters: tuple[ops.Rep, ...]
     result: ops.Rep | None
 
 
-@dataclass(frozen=True, slots=True)
-class Helper(Signature):
+class Helper(Signature, frozen=True):
     """A helper: its approximate number of machine instructions, and whether it changes cells. Helpers that change no
     cells read only memory that their arguments point to."""
 

@@ -10,12 +10,14 @@ of the state names its *group* of cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import field
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Literal, cast
 
-from interpreter.base.frozen import dataclass
-from interpreter.base.source import NOWHERE, Span
+from msgspec import Struct
+
+from interpreter.base.lazy import Lazy
+from interpreter.base.tree import Placed, field_types
 from interpreter.language.types import Type
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Load",
     "Memo",
     "Op",
+    "Part",
     "Rep",
     "Return",
     "Select",
@@ -55,6 +58,8 @@ __all__ = [
     "Within",
     "both",
     "either",
+    "fields_with_ops",
+    "inner",
     "negated",
     "read",
     "split",
@@ -64,8 +69,7 @@ Rep = Literal["i32", "i64"]
 """Register type of a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellGroup:
+class CellGroup(Struct, frozen=True):
     """A group of cells in memory: type of their contents, cell number of the first, number, address and stride."""
 
     name: str
@@ -76,9 +80,33 @@ class CellGroup:
     stride: int
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(Struct, frozen=True):
     """Base class of the IR."""
+
+    @property
+    def parts(self) -> list[Part]:
+        """Direct parts: ops and non-empty tuples of ops."""
+        return [part for name in fields_with_ops[type(self)] if (part := getattr(self, name))]
+
+
+Part = Op | tuple["Part", ...]
+
+fields_with_ops = Lazy[type[Op], tuple[str, ...]](
+    lambda kind: tuple(name for name, type_ in field_types(kind).items() if "Value" in type_ or "Statement" in type_)
+)
+"""Names of the fields of a class that contain ops, by their annotations."""
+
+
+def inner(part: Part) -> Iterator[Op]:
+    """Yield an op and all ops in it, in preorder; tuples are flattened."""
+    stack: list[Part] = [part]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, tuple):
+            stack.extend(current[::-1])
+        else:
+            yield current
+            stack.extend(current.parts[::-1])
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -98,8 +126,7 @@ def _building(operator: str) -> Operator:
     return build
 
 
-@dataclass(frozen=True, slots=True)
-class Operand(Op):
+class Operand(Op, frozen=True):
     """Base class of values.
 
     Operators build ops; a number on their right is a constant of the same representation. ``==`` compares ops, so
@@ -149,16 +176,14 @@ class Operand(Op):
     differs = _building("ne")
 
 
-@dataclass(frozen=True, slots=True)
-class Var(Operand):
+class Var(Operand, frozen=True):
     """A variable of a function; its name is unique there."""
 
     name: str
     rep: Rep
 
 
-@dataclass(frozen=True, slots=True)
-class Constant(Operand):
+class Constant(Operand, frozen=True):
     """A compile-time number. ``about`` describes the data if it is an address: ``table payout``."""
 
     value: int
@@ -166,16 +191,14 @@ class Constant(Operand):
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Global(Operand):
+class Global(Operand, frozen=True):
     """The value of a global of the machine, such as the top of the frames or of the arena."""
 
     name: str
     rep: Rep = "i32"
 
 
-@dataclass(frozen=True, slots=True)
-class Load(Operand):
+class Load(Operand, frozen=True):
     """A word or a number of 64 bits in memory. ``group`` is the group of cells that it belongs to, or several joined by
     ``|``; ``?`` for any; empty for constants and the arena."""
 
@@ -185,8 +208,7 @@ class Load(Operand):
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell(Operand):
+class Cell(Operand, frozen=True):
     """The address of the contents of a cell of a group. It counts as a read of the cell."""
 
     address: Value
@@ -194,8 +216,7 @@ class Cell(Operand):
     rep: Rep = "i32"
 
 
-@dataclass(frozen=True, slots=True)
-class Binary(Operand):
+class Binary(Operand, frozen=True):
     """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``; or
     a signed comparison. Both sides have one representation."""
 
@@ -208,24 +229,21 @@ class Binary(Operand):
         return "i32" if self.operator in OPPOSITES else self.left.rep
 
 
-@dataclass(frozen=True, slots=True)
-class ToNumber(Operand):
+class ToNumber(Operand, frozen=True):
     """An index or boolean as a number."""
 
     value: Value
     rep: Rep = "i64"
 
 
-@dataclass(frozen=True, slots=True)
-class ToIndex(Operand):
+class ToIndex(Operand, frozen=True):
     """A number as an index: its lower 32 bits."""
 
     value: Value
     rep: Rep = "i32"
 
 
-@dataclass(frozen=True, slots=True)
-class ToWord(Operand):
+class ToWord(Operand, frozen=True):
     """A number as a word of memory; it traps if the number does not fit. ``optional``: the number may be none."""
 
     value: Value
@@ -233,8 +251,7 @@ class ToWord(Operand):
     rep: Rep = "i32"
 
 
-@dataclass(frozen=True, slots=True)
-class Select(Operand):
+class Select(Operand, frozen=True):
     """``then`` or ``otherwise``; only the selected one is evaluated."""
 
     test: Value
@@ -246,8 +263,7 @@ class Select(Operand):
         return self.then.rep
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Operand):
+class Call(Operand, frozen=True):
     """A call of a function of the module or of the runtime, by name."""
 
     function: str
@@ -255,8 +271,7 @@ class Call(Operand):
     rep: Rep = "i32"
 
 
-@dataclass(frozen=True, slots=True)
-class Within(Operand):
+class Within(Operand, frozen=True):
     """An inlined call: statements that run when it is evaluated, and its value. :class:`Break` ends the statements by
     the label, and each path to their end has just set the value, if it is a variable and there is a label."""
 
@@ -280,23 +295,18 @@ Value = Var | Constant | Global | Load | Cell | Binary | ToNumber | ToIndex | To
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Action(Op):
+class Action(Op, Placed, frozen=True):
     """Base class of statements. ``span`` is the position in the rule text."""
 
-    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
-
-@dataclass(frozen=True, slots=True)
-class Set(Action):
+class Set(Action, frozen=True):
     """Set a variable, or a global of the machine."""
 
     var: Var | Global
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Store(Action):
+class Store(Action, frozen=True):
     """Write a word or a number of 64 bits. ``group`` as in :class:`Load`."""
 
     address: Value
@@ -305,8 +315,7 @@ class Store(Action):
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyWords(Action):
+class CopyWords(Action, frozen=True):
     """Copy words from one address to another."""
 
     target: Value
@@ -315,15 +324,13 @@ class CopyWords(Action):
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Do(Action):
+class Do(Action, frozen=True):
     """A call of a function without a result."""
 
     call: Value
 
 
-@dataclass(frozen=True, slots=True)
-class If(Action):
+class If(Action, frozen=True):
     """One of two lists of statements."""
 
     test: Value
@@ -331,16 +338,14 @@ class If(Action):
     otherwise: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Block(Action):
+class Block(Action, frozen=True):
     """Statements that :class:`Break` leaves by the label."""
 
     label: str
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class While(Action):
+class While(Action, frozen=True):
     """A loop while the test holds; ``step`` runs after each pass. :class:`Break` leaves it by the label."""
 
     label: str
@@ -349,44 +354,38 @@ class While(Action):
     step: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Break(Action):
+class Break(Action, frozen=True):
     """Leave a block or loop."""
 
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Return(Action):
+class Return(Action, frozen=True):
     """Return to the caller."""
 
     value: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TailCall(Action):
+class TailCall(Action, frozen=True):
     """A call that replaces the frame of this function and returns the callee's result."""
 
     function: str
     arguments: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fail(Action):
+class Fail(Action, frozen=True):
     """Trap: the plain form must explain the failure."""
 
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Charge(Action):
+class Charge(Action, frozen=True):
     """Consume steps of the budget; trap if none are left."""
 
     steps: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Touch(Action):
+class Touch(Action, frozen=True):
     """A cell of a group has changed. ``owner`` is its index in the group, if known; -1 is no index."""
 
     group: str
@@ -396,8 +395,7 @@ class Touch(Action):
 Statement = Set | Store | CopyWords | Do | If | Block | While | Break | Return | TailCall | Fail | Charge | Touch
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """Range of a parameter: the smallest value and the number of values. ``extent`` 0: any word. ``is_seat``: a
     seat."""
 
@@ -406,8 +404,7 @@ class Key:
     is_seat: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Memo:
+class Memo(Struct, frozen=True):
     """Memo table of a function without effects, whose result depends on its arguments and on cells.
 
     ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``), bag or record that it
@@ -419,8 +416,7 @@ class Memo:
     listed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Function(Op):
+class Function(Op, frozen=True, dict=True):
     """A function: parameters, representation of its result (None: no result), statements. ``about`` describes it."""
 
     name: str
@@ -432,6 +428,16 @@ class Function(Op):
     """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """All ops of the body, in preorder."""
+        return tuple(inner(self.body))
+
+    @cached_property
+    def called(self) -> tuple[str, ...]:
+        """Names of the functions that it calls, once for each call."""
+        return tuple(op.function for op in self.ops if isinstance(op, (Call, TailCall)))
 
 
 def read(address: Value, offset: int = 0, rep: Rep = "i32", group: str = "") -> Value:

@@ -9,10 +9,12 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import Part, inner, rewritten
+from interpreter.compiler.ir.ops import inner
+from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["fuel"]
@@ -41,7 +43,7 @@ def fuel(functions: Functions, context: Context) -> Functions:
                 counts[name] = None if below is None else below + 1
         return counts[name]
 
-    def change(op: ops.Op) -> Part:
+    def change(op: ops.Op) -> ops.Part:
         if isinstance(op, ops.Block | ops.While | ops.Within):
             return replace(op, body=_less(op.body, calls_of))
         if isinstance(op, ops.If):
@@ -71,7 +73,7 @@ def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
     return None
 
 
-def _calls(body: Part, calls_of: CallsOf) -> int | None:
+def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
     """Return the maximum number of calls in ops; None: too many, or inside a loop."""
     total = 0
     for op in inner(body):

@@ -7,10 +7,12 @@ and the value follows. An argument that is a constant or a variable replaces its
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import Part, called, callees_first, inner, rewritten
+from interpreter.compiler.ir.rewrite import callees_first, rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["inline"]
@@ -38,7 +40,7 @@ class _Callee:
     assigned: set[ops.Var | ops.Global] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for op in inner(self.function.body):
+        for op in self.function.ops:
             self.size += 1
             if isinstance(op, ops.Return):
                 self.returns += 1
@@ -51,12 +53,12 @@ class _Inliner:
         self._functions, self._roots = functions, context.roots
         self._result: dict[str, ops.Function] = {}
         self._callees: dict[str, _Callee] = {}
-        self._calls = Counter(name for function in functions.values() for name in called(function.body))
+        self._calls = Counter(name for function in functions.values() for name in function.called)
 
     def done(self) -> Functions:
         for name in callees_first(self._functions):
             function = self._functions[name]
-            self._count, self._size = 0, sum(1 for _ in inner(function.body))
+            self._count, self._size = 0, len(function.ops)
             body = rewritten(function.body, self._change)
             self._result[name] = replace(function, body=body)
             self._callees[name] = _Callee(self._result[name])
@@ -66,7 +68,7 @@ class _Inliner:
             name = stack.pop()
             if name in self._result and name not in reached:
                 reached.add(name)
-                stack.extend(called(self._result[name].body))
+                stack.extend(self._result[name].called)
         return {name: self._result[name] for name in self._functions if name in reached}
 
     def _taken(self, name: str) -> _Callee | None:
@@ -80,7 +82,7 @@ class _Inliner:
         self._size += size
         return callee
 
-    def _change(self, op: ops.Op) -> Part:
+    def _change(self, op: ops.Op) -> ops.Part:
         match op:
             case ops.Call(name, arguments):
                 callee = self._taken(name)
@@ -118,7 +120,7 @@ class _Inliner:
                 statements.append(ops.Set(renamed(var), argument))
         label, answer = unlike("end"), ops.Var(unlike("answer"), function.result or "i32")
 
-        def change(op: ops.Op) -> Part:
+        def change(op: ops.Op) -> ops.Part:
             match op:
                 case ops.Var():
                     return given.get(op) or renamed(op)

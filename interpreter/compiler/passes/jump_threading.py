@@ -5,13 +5,14 @@ An inlined test computes an answer, which an `if` then tests. Where the answer i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from interpreter.base.source import Span
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import Part, rewritten
+from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["jump_threading"]
@@ -33,7 +34,7 @@ class _Threader:
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def change(self, op: ops.Op) -> Part:
+    def change(self, op: ops.Op) -> ops.Part:
         return self._branch(op.test, op.then, op.otherwise, op.span) if isinstance(op, ops.If) else op
 
     def _branch(self, test: ops.Value, then: Body, otherwise: Body, span: Span) -> Body:
@@ -61,7 +62,7 @@ class _Threader:
             case ops.Within(body, answer, label) if label:
                 end = (ops.Break(label),)
 
-                def change(op: ops.Op) -> Part:
+                def change(op: ops.Op) -> ops.Part:
                     if isinstance(op, ops.Set) and op.var == answer:
                         return self._jump(op.value, yes or end, no or end, op.span)
                     return op

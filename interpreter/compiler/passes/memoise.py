@@ -20,16 +20,17 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import reduce
 from math import prod
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.cost import RECURSIVE, cost_of, cost_of_runtime
 from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
-from interpreter.compiler.ir.rewrite import Part, called, callees_first, inner, rewritten
+from interpreter.compiler.ir.rewrite import callees_first, rewritten
 from interpreter.compiler.passes.context import Context, Functions, Touched
 
 __all__ = ["memoise"]
@@ -46,8 +47,7 @@ ZERO, ONE = ops.Constant(0), ops.Constant(1)
 AT = ops.Var("entry", "i32")
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The memo table of one function: ``row`` is the parameter that selects a row by seat, ``part`` the one whose parts
     are the cells that it reads."""
 
@@ -90,11 +90,11 @@ def memoise(functions: Functions, context: Context) -> Functions:
             memoised = _Memoised(table, dimensions, context).functions()
             result.update((function.name, function) for function in memoised)
 
-    def change(op: ops.Op) -> Part:
+    def change(op: ops.Op) -> ops.Part:
         return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
 
     for name, function in result.items():
-        if any(isinstance(op, ops.Touch) for op in inner(function.body)):
+        if any(isinstance(op, ops.Touch) for op in function.ops):
             result[name] = replace(function, body=rewritten(function.body, change))
     return result
 
@@ -105,7 +105,7 @@ def memoise(functions: Functions, context: Context) -> Functions:
 def _chosen(functions: Functions, context: Context) -> list[Table]:
     """Return the tables that pay, callees first, since a call of a memoised function is cheap."""
     known = reads(functions, context.cells)
-    calls = Counter(name for function in functions.values() for name in called(function.body))
+    calls = Counter(name for function in functions.values() for name in function.called)
     tables: list[Table] = []
     costs: dict[str, int] = {}
 
@@ -181,8 +181,7 @@ def _mark(address: ops.Value, offset: int, mask: int) -> ops.Statement:
 # --- memoised functions
 
 
-@dataclass(frozen=True, slots=True)
-class _Dimension:
+class _Dimension(Struct, frozen=True):
     """Invalidation unit of a memo table: a dirty bit and a generation, or one for each value of a parameter.
 
     ``index`` is the parameter (0: none), and ``rows`` the number of its values. ``dirty`` and ``generations`` are

@@ -5,10 +5,10 @@ Otherwise control would return to the driver, which looks the successor up in it
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import Part, inner, rewritten
+from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["tail_calls"]
@@ -21,7 +21,7 @@ def tail_calls(functions: Functions, context: Context) -> Functions:
 
 
 def _with_tail_calls(function: ops.Function, context: Context) -> ops.Function:
-    allocates = any(isinstance(op, ops.Call) for op in inner(function.body))
+    allocates = any(isinstance(op, ops.Call) for op in function.ops)
 
     def jump(number: int) -> tuple[ops.Statement, ...]:
         if number < 0:
@@ -29,7 +29,7 @@ def _with_tail_calls(function: ops.Function, context: Context) -> ops.Function:
         cleared = (ops.Set(ops.Global("arena"), ops.Global("arena_start")),) if allocates else ()
         return (*cleared, ops.TailCall(context.stretches[number], (ops.Global("frame"),)))
 
-    def change(op: ops.Op) -> Part:
+    def change(op: ops.Op) -> ops.Part:
         match op:
             case ops.Return(ops.Constant(number)):
                 return jump(number)

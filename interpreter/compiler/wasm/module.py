@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import marshal
+import struct
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
-from struct import Struct
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -46,8 +48,7 @@ class Made(NamedTuple):
     players: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Decision:
+class _Decision(Struct, frozen=True):
     """Memory layout of the options of a decision: sizes and types.
 
     ``codes`` caches decoded options by their bytes.
@@ -56,7 +57,7 @@ class _Decision:
     stride: int
     sizes: tuple[int, ...]
     types: tuple[tuple[Type, ...], ...]
-    codes: dict[bytes, Code] = field(default_factory=dict)
+    codes: dict[bytes, Code] = {}
 
 
 @dataclass(slots=True)
@@ -100,7 +101,7 @@ class Compiled:
         turn, self._size, self._reports = (made.addresses[name] for name in ("turn", "turn_size", "reports"))
         self._made, self._most = made.addresses["made"] // WORD, made.addresses["most"] // WORD
         self.report = self._bytes[turn : turn + self._size]
-        self._unpack = Struct(f"{self._size}s").iter_unpack
+        self._unpack = struct.Struct(f"{self._size}s").iter_unpack
         self.ahead_at = turn + TURN_HEAD
         """Address of the option that the module chose ahead."""
         self.turns: dict[bytes, Turn] = {}

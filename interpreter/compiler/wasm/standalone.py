@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.base.frozen import dataclass
+from msgspec import Struct
+
 from interpreter.compiler.build.exports import Standalone
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -35,8 +36,7 @@ EXPORTS = {
 UNDO_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class StandaloneModule:
+class StandaloneModule(Struct, frozen=True):
     """Text and memory plan of a standalone module, and the addresses of a view and its mask."""
 
     text: str

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from interpreter.plain.machine import Code
 
 if TYPE_CHECKING:  # a game in the plain form does not import it
@@ -56,8 +58,7 @@ class Turn:
 OVER = Turn(-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Player:
+class Player(Struct, frozen=True):
     """A policy in a module. ``peeks`` finds reads of hidden information, which trap; None: all reads are allowed."""
 
     policy: Policy | None

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interpreter.base.frozen import dataclass as frozen
+from msgspec import Struct
+
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.instance import Trap
@@ -26,8 +27,7 @@ GAMES_ALONE, MEASURED, SUMMED = range(3)
 """Modes of playing games: without measurements, with records, with records and sums."""
 
 
-@frozen(frozen=True, slots=True)
-class Playout:
+class Playout(Struct, frozen=True):
     """Result of a playout: the ranking keys of the seats, or None if it hit the limit of decisions."""
 
     keys: tuple[tuple[int, ...], ...] | None

@@ -1,0 +1,50 @@
+"""Nodes of trees: rule text, checked rules and statements of the intermediate form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import get_annotations
+from operator import attrgetter
+
+from msgspec import Struct
+
+from interpreter.base.lazy import Lazy
+from interpreter.base.source import NOWHERE, Span
+
+__all__ = ["Placed", "field_types", "values_of"]
+
+
+def field_types(kind: type[Struct]) -> dict[str, str]:
+    """Return the types of all fields of a record, as they are written in its class, by the names of the fields."""
+    types = {name: type_ for base in reversed(kind.__mro__) for name, type_ in get_annotations(base).items()}
+    return {name: types[name] for name in kind.__struct_fields__}
+
+
+def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
+    """Return a getter of the values of these attributes."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda item: tuple([getattr(item, name) for name in names])
+
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """Base of nodes with a position. Nodes that differ in positions only are equal: equal texts are equal trees."""
+
+    span: Span = NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and (values := _compared[type(self)])(self) == values(other)
+
+    def __hash__(self) -> int:
+        return hash(_compared[type(self)](self))
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in _names(type(self)))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _names(kind: type[Struct]) -> list[str]:
+    return [name for name, type_ in field_types(kind).items() if type_ != Span.__name__]
+
+
+_compared = Lazy[type[Placed], Callable[[object], tuple[object, ...]]](lambda kind: values_of(_names(kind)))
