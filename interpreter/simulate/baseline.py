@@ -6,20 +6,19 @@ iterations, or the iterations that fit into a time. Reports read from files are 
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from statistics import median
-from typing import TypedDict, cast
+from typing import Literal, TypedDict
 
+import msgspec
 from msgspec import Struct
 
 from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["FIGURES", "LIMIT", "Change", "Figure", "changes", "read_report", "report", "row_of"]
 
-VERSION = 1
 LIMIT = 15.0
 """Largest loss of a figure, in per cent, that is not called worse."""
 
@@ -75,7 +74,7 @@ class RowFigures(TypedDict):
 class Report(TypedDict):
     """Figures of one benchmark run."""
 
-    report: int
+    report: Literal[1]
     regelwerk: str
     python: str
     implementation: str
@@ -90,7 +89,7 @@ class Report(TypedDict):
 def report(version: str, subjects: Sequence[Subject], samples: Sequence[Sequence[Sample]], seconds: float) -> Report:
     """Return the medians of all samples, as data. ``version`` is the package version."""
     return {
-        "report": VERSION,
+        "report": 1,
         "regelwerk": version,
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
@@ -137,24 +136,9 @@ def _short(number: float) -> float:
 def read_report(text: str) -> Report:
     """Read a stored report. Raises :class:`ValueError` if the text is not one."""
     try:
-        data = json.loads(text)
-    except ValueError:
-        data = None
-    if not isinstance(data, dict) or data.get("report") != VERSION or not isinstance(data.get("rows"), list):
-        raise ValueError("not a report of `bench --save`")
-    if not all(_is_row(row) for row in data["rows"]):
-        raise ValueError("invalid row in a report of `bench --save`")
-    return cast(Report, data)
-
-
-def _is_row(row: object) -> bool:
-    if not isinstance(row, dict) or any(not isinstance(part, str | int) for part in _key(row)):
-        return False
-    groups = [row.get(key) for key in ("figures", "relative")]
-    return all(
-        isinstance(group, dict) and all(isinstance(number, int | float) for number in group.values())
-        for group in groups
-    )
+        return msgspec.json.decode(text, type=Report)
+    except (msgspec.MsgspecError, RecursionError) as fault:
+        raise ValueError(f"not a report of `bench --save`: {fault}") from None
 
 
 def changes(before: Report, now: Report) -> Iterator[Change]:
@@ -169,8 +153,8 @@ def changes(before: Report, now: Report) -> Iterator[Change]:
                 yield _change(row, old, name, figure, now["calibration"])
 
 
-def _key(row: Mapping[str, object]) -> tuple[object, ...]:
-    return row.get("ruleset"), row.get("players"), row.get("policy")
+def _key(row: RowFigures) -> tuple[object, ...]:
+    return row["ruleset"], row["players"], row["policy"]
 
 
 def _change(row: RowFigures, old: RowFigures, name: str, figure: Figure, calibration: float) -> Change:
