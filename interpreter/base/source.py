@@ -39,7 +39,7 @@ class SourceFile:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, gc=False):
     """A part of a file, from offset ``start`` up to but not including ``end``."""
 
     file: SourceFile

@@ -27,8 +27,11 @@ def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
     return lambda item: tuple([getattr(item, name) for name in names])
 
 
-class Placed(Struct, frozen=True, kw_only=True):
-    """Base of nodes with a position. Nodes that differ in positions only are equal: equal texts are equal trees."""
+class Placed(Struct, frozen=True, kw_only=True, gc=False):
+    """Base of nodes with a position. Nodes that differ in positions only are equal: equal texts are equal trees.
+
+    Trees contain no cycles, so the cycle collector need not look at nodes (``gc=False``).
+    """
 
     span: Span = NOWHERE
 

@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 
-class AnyType(Struct, frozen=True, kw_only=True):
+class AnyType(Struct, frozen=True, kw_only=True, gc=False):
     """Base of all types. A value of an ``optional`` type may also be none."""
 
     word: ClassVar[str]

@@ -86,7 +86,7 @@ MOST_PHASES = 50
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
 
     name: str

@@ -51,7 +51,7 @@ MAX_VALUES = 100_000
 Style = Literal["plain", "quoted", "literal", "folded"]
 
 
-class Scalar(Struct, frozen=True):
+class Scalar(Struct, frozen=True, gc=False):
     """A word, number or text. ``text`` is its content, ``value`` the number, boolean, None or text that it means."""
 
     text: str
@@ -60,14 +60,14 @@ class Scalar(Struct, frozen=True):
     value: int | bool | str | None
 
 
-class Sequence(Struct, frozen=True):
+class Sequence(Struct, frozen=True, gc=False):
     """A list: ``[a, b]`` or lines with ``-``."""
 
     items: tuple[Value, ...]
     span: Span
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """A key of a mapping with its value."""
 
     key: Scalar

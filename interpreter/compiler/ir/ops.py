@@ -80,7 +80,7 @@ class CellGroup(Struct, frozen=True):
     stride: int
 
 
-class Op(Struct, frozen=True):
+class Op(Struct, frozen=True, gc=False):
     """Base class of the IR."""
 
     @property
@@ -416,7 +416,7 @@ class Memo(Struct, frozen=True):
     listed: bool = False
 
 
-class Function(Op, frozen=True, dict=True):
+class Function(Op, frozen=True, dict=True, gc=True):
     """A function: parameters, representation of its result (None: no result), statements. ``about`` describes it."""
 
     name: str
