@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 os.environ["NO_COLOR"] = "1"
 
 import interpreter  # noqa: E402
+
+for module, source, name in (
+    ("interpreter.compiler.wasm.turn", "interpreter.language.policies", "Policy"),
+    ("interpreter.drawing.game_charts", "matplotlib.axes", "Axes"),
+    ("interpreter.lowering.constants", "interpreter.lowering.watches", "Watch"),
+):  # signatures of records are evaluated, so types that are imported for type checkers alone have to exist
+    vars(import_module(module))[name] = getattr(import_module(source), name)
 
 project = "Regelwerk"
 author = "the Regelwerk authors"

@@ -11,5 +11,5 @@ Value = Any
 """A value of a game: a number, a boolean, none, a printed text, or a tuple of values. The rule checker knows the
 type in each place; mypy does not."""
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 """Data for people and other programs, with names instead of numbers."""
