@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from inspect import get_annotations
 from operator import attrgetter
 
@@ -11,13 +12,13 @@ from msgspec import Struct
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import NOWHERE, Span
 
-__all__ = ["Placed", "field_types", "values_of"]
+__all__ = ["Placed", "field_types", "printed", "values_of"]
 
 
 def field_types(kind: type[Struct]) -> dict[str, str]:
-    """Return the types of all fields of a record, as they are written in its class, by the names of the fields."""
+    """Return the types of all fields of a record, as written, by the names of the fields, base classes first."""
     types = {name: type_ for base in reversed(kind.__mro__) for name, type_ in get_annotations(base).items()}
-    return {name: types[name] for name in kind.__struct_fields__}
+    return {name: type_ for name, type_ in types.items() if name in kind.__struct_fields__}
 
 
 def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
@@ -42,10 +43,16 @@ class Placed(Struct, frozen=True, kw_only=True, gc=False):
         return hash(_compared[type(self)](self))
 
     def __repr__(self) -> str:
-        shown = (f"{name}={getattr(self, name)!r}" for name in _names(type(self)))
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return printed(self)
 
 
+def printed(record: Struct) -> str:
+    """Print a record without positions, fields of base classes first. The digests of rulesets depend on this text."""
+    shown = (f"{name}={getattr(record, name)!r}" for name in _names(type(record)))
+    return f"{type(record).__name__}({', '.join(shown)})"
+
+
+@cache
 def _names(kind: type[Struct]) -> list[str]:
     return [name for name, type_ in field_types(kind).items() if type_ != Span.__name__]
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import Value
+from interpreter.base.tree import printed
 
 __all__ = [
     "BOOL",
@@ -77,6 +78,9 @@ class AnyType(Struct, frozen=True, kw_only=True, gc=False):
 
     def __str__(self) -> str:
         return self._written() + ("?" if self.optional else "")
+
+    def __repr__(self) -> str:
+        return printed(self)
 
     def _written(self) -> str:
         return self.word

@@ -389,3 +389,8 @@ def test_copies_are_clones_and_nothing_is_pickled() -> None:
     for what, way in ((game, "to_json"), (ruleset, "load it there")):
         with pytest.raises(TypeError, match=way):
             pickle.dumps(what)
+
+
+def test_the_digest_of_rules_stays_from_version_to_version(pebbles: Ruleset) -> None:
+    """Else games that were saved would be told as of other rules. It changes with the rules alone."""
+    assert pebbles.digest == "db52e5d001be547f30e30635c3f3899a"
