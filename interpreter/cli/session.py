@@ -15,7 +15,7 @@ from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.views import Spoken, board_of, is_shown, prompt_of
+from interpreter.engine.views import Spoken, board_of, is_shown, question_of
 from interpreter.language.types import SEAT
 from interpreter.play.game_records import write_log
 from interpreter.play.keyboard import numbered, understood
@@ -54,7 +54,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Ask this person to break a tie of another seat, by number."""
-        who = Spoken(game.table, game.state, self.language).text(decision.actor, SEAT)
+        who = Spoken(game.table, game.state, self.language, self.seat).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
@@ -67,18 +67,7 @@ class Person:
     # --- showing
 
     def _show(self, game: Game, decision: Decision, codes: Sequence[Code]) -> None:
-        names, site = Spoken(game.table, game.state, self.language), decision.site
-        types = {name: value.type for name, value in site.ask.context}
-        around = [
-            f"{names.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
-            f"{names.text(value(game.state, decision.env), types[name])}"
-            for name, value in site.context
-        ]
-        about = f" ({', '.join(around)})" if around else ""
-        who = names.text(decision.actor, SEAT)
-        action = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
-        asks = prompt_of(game.table, game.state, decision, self.language, self.seat)
-        say(styled(asks or f"{who}: {action}{about}", bold=True))
+        say(styled(question_of(game.table, game.state, decision, self.language, self.seat), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
 

@@ -21,7 +21,7 @@ from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import prompt_of
+from interpreter.engine.views import Spoken, prompt_of
 from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
@@ -296,7 +296,8 @@ def _prompt(game: Game) -> str:
 def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
     """Describe the options that only one side has, in the words of the log."""
     extra = [option for name, option in own.items() if name not in others]
-    shown = "; ".join(words_of(game.table, decision, option.code) or str(option) for option in extra[:3])
+    spoken = Spoken(game.table, game.state, "en")
+    shown = "; ".join(words_of(spoken, decision, option.code) or str(option) for option in extra[:3])
     more = f"; and {len(extra) - 3} more" if len(extra) > 3 else ""
     player = f"player {decision.actor + 1}"
     return (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.kernel.state import Value
+from interpreter.engine.sight import Unseen, seen_by
+from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Look, Model
 from interpreter.language.types import SEAT, Type
@@ -84,15 +85,17 @@ def unplayed(ruleset: Rules) -> Game:
     return Game.seated(ruleset.table(players, ruleset.settings({})), 0, None)
 
 
-def picture_of(game: Game) -> Picture:
-    """Return the picture of a game's current state. Raises ``ValueError`` if its ruleset has no graph."""
+def picture_of(game: Game, player: int | None = None) -> Picture:
+    """Return the picture of a game's current state, as a player may see it: what depends on hidden information is left
+    out. Raises ``ValueError`` if its ruleset has no graph."""
     from interpreter.engine.views import measured
 
-    graph = measured(game.table, game.state)
+    state = seen_by(game.table, game.state, player)
+    graph = measured(game.table, state)
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph to draw")
     game.machine.meter.refill()
-    looks = _Looks(game)
+    looks = _Looks(game, state)
     nodes, links, places = range(len(graph.nodes)), range(len(graph.links)), range(len(graph.places))
     node_colours = looks.colours("node", nodes)
     link_colours = looks.colours("link", links, node_colours)
@@ -157,8 +160,8 @@ def _ways(graph: GraphDecl) -> list[list[Way]]:
 class _Looks:
     """Evaluates the expressions of a ruleset's `picture` on a game."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, state: State) -> None:
+        self._game, self._state = game, state
         self._looks = game.ruleset.model.picture
         self._printed = _printed(game.ruleset.model)
         compiled = game.machine.expressions.compile
@@ -167,10 +170,16 @@ class _Looks:
 
     def _values(self, name: str, of: int) -> list[Value]:
         look: Look = self._looks[name]
-        return [value(self._game.state, [of, *[None] * look.local_count]) for value in self._ready[name]]
+        return [value(self._state, [of, *[None] * look.local_count]) for value in self._ready[name]]
 
     def _value(self, name: str, of: int) -> Value:
-        return self._values(name, of)[0]
+        """Return the value of a look; None also if it is hidden."""
+        try:
+            value = self._values(name, of)[0]
+            hash(value)  # reads every part, so that a hidden one is noticed
+        except Unseen:
+            return None
+        return value
 
     def _type(self, name: str) -> Type:
         return self._looks[name].trees[0].type
@@ -188,10 +197,13 @@ class _Looks:
 
     def _text(self, name: str, of: int) -> str | None:
         names, look = self._game.ruleset.names, self._looks[name]
-        values = self._values(name, of)
-        if look.value is not None and values[0] is None:
+        try:
+            values = self._values(name, of)
+            if look.value is not None and values[0] is None:
+                return None
+            words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
+        except Unseen:
             return None
-        words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
         return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
     def label(self, group: str, of: int, otherwise: str) -> str:

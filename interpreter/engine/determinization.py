@@ -231,7 +231,7 @@ class Worlds:
 
     def _go_back(self) -> None:
         """Go back to the last decision at which no active procedure has a secret local."""
-        game, seat, revealed = self.now, self.seat, False
+        game, seat = self.now, self.seat
         if not reads_secrets(game.table, game.state, seat):
             return
         self.fixed |= Memory(game, seat).known
@@ -241,18 +241,18 @@ class Worlds:
             start = next((number for number in range(len(log) - 1, -1, -1) if is_choice(log[number])), None)
             if start is None:
                 raise Undealt
-            revealed = revealed or reveals(log[start:])
-            self.again.insert(0, self._made(game, start, revealed=revealed))
+            self.again.insert(0, self._made(game, start))
             game.undo()
         self.game = game
 
-    def _made(self, game: Game, start: int, *, revealed: bool) -> _Made:
+    def _made(self, game: Game, start: int) -> _Made:
         """Return the last choice as the seat knows it, and fix the cards that the seat saw because of it."""
         record = game.state.log[start]
         choice = read(record)
         assert isinstance(choice, Choice)
         site, _, actor, values, context, masks = choice
         self._see(game)
+        revealed = reveals(self.now.state.log[start:], choice)
         sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
         known_values = []
         for part, value, mask, public in zip(

@@ -43,10 +43,14 @@ class Event(NamedTuple):
 
 class Mark(NamedTuple):
     """A round, phase or turn began or ended, or sealed choices were revealed. ``word`` is, for example, `start of
-    draw` or `reveal`."""
+    draw` or `reveal`. A ``number`` of 1 means that only the choices of a simultaneous decision were revealed."""
 
     word: str
     number: int
+
+    def reveals(self, choice: Choice) -> bool:
+        """Return whether this makes a sealed choice before it public."""
+        return self.word == "reveal" and (not self.number or bool(choice.option.ask.kept))
 
     @property
     def begins(self) -> str:
@@ -72,16 +76,17 @@ def is_choice(record: Record) -> bool:
 
 def has_sealed(log: Iterable[Record]) -> bool:
     """Return whether sealed choices in a part of a log still wait to be revealed."""
-    waiting = False
+    waiting: list[Choice] = []
     for record in log:
         match read(record):
-            case Choice(option) if option.ask.sealed:
-                waiting = True
-            case Mark("reveal"):
-                waiting = False
-    return waiting
+            case Choice(option) as choice if option.ask.sealed:
+                waiting.append(choice)
+            case Mark("reveal") as mark:
+                waiting = [choice for choice in waiting if not mark.reveals(choice)]
+    return bool(waiting)
 
 
-def reveals(log: Iterable[Record]) -> bool:
-    """Return whether sealed choices are revealed in a part of a log."""
-    return any(isinstance(mark := read(record), Mark) and mark.word == "reveal" for record in log)
+def reveals(log: Iterable[Record], choice: Choice | None = None) -> bool:
+    """Return whether sealed choices, or this one, are revealed in a part of a log."""
+    marks = (mark for record in log if isinstance(mark := read(record), Mark) and mark.word == "reveal")
+    return any(choice is None or mark.reveals(choice) for mark in marks)

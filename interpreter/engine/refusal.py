@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
@@ -12,13 +13,14 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.rules import Table
+from interpreter.engine.sight import Unseen, Veil
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, IntType
 from interpreter.lowering.constants import RuleFailure
-from interpreter.plain.closures import Env
+from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import AskSite, OptionSite
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
@@ -63,13 +65,12 @@ def legal_choice(
     assert decision is not None
     if not decision.is_turned and table.machine.accepts(decision.state, number, values):
         return number, values
-    site = decision.site
-    option = site.options[number]
-    names = Spoken(table, decision.state, language)
-    reasons = list(_reasons(names, site, option, list(decision.env), values))
-    if reasons:
-        raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
-    return number, values
+    option = decision.site.options[number]
+    if not _reasons(Spoken(table, decision.state, language), decision, option, values):
+        return number, values
+    names = Spoken(table, decision.state, language, decision.actor)
+    reasons = _reasons(names, decision, option, values)
+    raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
 
 
 def decoded(
@@ -137,37 +138,70 @@ def _decode(spoken: Spoken, site: AskSite, by_name: dict[str, object]) -> tuple[
     return number, tuple(values)
 
 
-def _reasons(
-    names: Spoken, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
-) -> list[Reason]:
-    table, state = names.table, names.state
-    layer = table.rules.program.reach.procedures[site.procedure]
+Failed = tuple[list[Reason], bool]
+"""Reasons of a condition, and whether the reader knows that it fails: it may also fail for something hidden."""
+
+
+def _foremost(failed: Iterable[Failed]) -> list[Reason]:
+    """Return the first reasons that the reader knows, or else the first that may be."""
+    possible: list[Reason] = []
+    for reasons, is_known in failed:
+        if is_known:
+            return reasons
+        possible = possible or reasons
+    return possible
+
+
+def _holds(condition: Evaluate, state: State, env: Env) -> bool | None:
+    """Return whether a condition holds; None if it reads something hidden."""
+    try:
+        return bool(condition(state, env))
+    except Unseen:
+        return None
+
+
+def _reasons(names: Spoken, decision: Decision, option: OptionSite, values: tuple[Value, ...]) -> list[Reason]:
+    """Return why an option is refused, as far as the reader of ``names`` may know; empty if it is legal."""
+    table, state, env = names.table, names.state, decision.env
+    layer = table.rules.program.reach.procedures[decision.site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
-    if option.guard is not None and not option.guard(state, env):
+    possible: list[Failed] = []
+    if option.guard is not None and not (holds := _holds(option.guard, state, env)):
         assert option.core.guard is not None
-        return _failing(names, option.core.guard, env, rule, cites)
-    outside: list[Reason] = []
+        reasons = _failing(names, option.core.guard, env, rule, cites)
+        if holds is False:
+            return reasons
+        possible.append((reasons, False))
+    outside: list[Failed] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if not outside and value not in (domain := items(state, env)):
-            message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, domain, choice))
-            outside.append(Reason(message, rule, cites, choice.span, names.language))
+        if not outside and (reason := _outside(names, items, env, value, choice)) is not None:
+            outside.append(([Reason(reason[0], rule, cites, choice.span, names.language)], reason[1]))
         env[variable] = value
+    tests = [*zip(option.tests, option.core.tests, strict=True)]
+    failing = (
+        (_failing(names, node, env, rule, cites), holds is False)
+        for test, node in tests
+        if not (holds := _holds(test, state, env))
+    )
     if not outside:
-        return _first_failing(names, option, env, rule, cites)
+        return _foremost(chain(possible, failing))
     try:
         # A failing condition explains more, but conditions may raise for a value that is not offered.
-        return _first_failing(names, option, env, rule, cites) or outside
+        return _foremost(chain(failing, outside, possible))
     except (RuleFailure, LookupError, TypeError):
-        return outside
+        return _foremost(chain(outside, possible))
 
 
-def _first_failing(
-    names: Spoken, option: OptionSite, env: list[Value], rule: str, cites: tuple[str, ...]
-) -> list[Reason]:
-    for test, node in zip(option.tests, option.core.tests, strict=True):
-        if not test(names.state, env):
-            return _failing(names, node, env, rule, cites)
-    return []
+def _outside(names: Spoken, items: Evaluate, env: Env, value: Value, choice: core.Choice) -> tuple[str, bool] | None:
+    """Return the message for a value that is not among those offered, and whether the reader knows these."""
+    try:
+        domain = items(names.state, env)
+        if value in domain:
+            return None
+        what = domain_text(names, domain, choice)
+    except Unseen:
+        return names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")), False
+    return names.frame("refused.must_be", name=choice.name, what=what), True
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
@@ -210,20 +244,35 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
 
     ``because`` adds the values that make the line fail; pass it only if everybody may know them.
     """
+    return _foremost(_refusals(names, verdict, values, because))
+
+
+def _refusals(
+    names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None
+) -> Iterator[Failed]:
+    """Yield the lines of a verdict that may fail, up to the first that surely does."""
     table, state = names.table, names.state
     layer = table.rules.program.reach.procedures[verdict]
     compile_ = table.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-    if layer.guard is not None and not compile_(layer.guard)(state, env):
-        return refuse(names, layer.below, values, because)
-    reasons: list[Reason] = []
+    applies = layer.guard is None or _holds(compile_(layer.guard), state, env)
+    if not applies:
+        yield from (
+            (reasons, is_known and applies is False)
+            for reasons, is_known in _refusals(names, layer.below, values, because)
+        )
+    if applies is False:
+        return
     assert isinstance(layer.body, tuple)
     for line in layer.body:
         assert isinstance(line, core.Requirement)
         test = compile_(line.test)
         if line.bind is not None:
-            env[line.bind] = test(state, env)
-        elif not test(state, env):
+            try:
+                env[line.bind] = test(state, env)
+            except Unseen:
+                env[line.bind] = Veil()
+        elif not (holds := _holds(test, state, env)):
             reasons = _below(names, line.test, env)
             if not reasons:
                 causes = ", ".join(because.why_not(line.test, env)) if because is not None else ""
@@ -231,8 +280,9 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
                 cites = table.rules.own_cites(line.cites or layer.cites)
                 name = layer.rule.partition("!")[0]  # a helper's name without its file
                 reasons = [Reason(message, name, cites, line.span, names.language)]
-            break
-    return reasons
+            yield reasons, holds is False and bool(applies)
+            if holds is False:
+                return
 
 
 def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reason]:
@@ -244,5 +294,8 @@ def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reaso
     if table.rules.program.reach.procedures[target].form != "permits":
         return []
     compile_ = table.machine.expressions.compile
-    values = tuple(compile_(argument)(state, env) for argument in node.arguments)
+    try:
+        values = tuple(compile_(argument)(state, env) for argument in node.arguments)
+    except Unseen:
+        return []
     return refuse(names, target, values)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, has_cards
@@ -27,9 +28,9 @@ __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
 Atom = tuple[str, int]
 """A reason why a value is secret, and the local with the seat that knows it anyway, or -1.
 
-``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``drawn NAME``: an outcome of chance. While
-callers are unknown, also ``given`` with the number of a parameter, for its reasons, and ``called``, for the reasons of
-the call itself.
+``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``waiting``: a simultaneous choice, until all
+have chosen. ``drawn NAME``: an outcome of chance. While callers are unknown, also ``given`` with the number of a
+parameter, for its reasons, and ``called``, for the reasons of the call itself.
 """
 Label = frozenset[Atom]
 Env = dict[int, Label]
@@ -98,6 +99,8 @@ class _Procedure:
     """Labels of the conditions of forks."""
     calls: dict[str, list[tuple[tuple[core.Expression, ...], tuple[Label, ...], Label]]] = field(default_factory=dict)
     """Calls by callee: arguments, their labels, and the label of the control flow."""
+    notes: dict[tuple[str, Span], Label] = field(default_factory=dict)
+    """Labels of the control flow to each note of an event."""
 
 
 class Secrecy:
@@ -138,6 +141,25 @@ class Secrecy:
         since."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
+
+    @cached_property
+    def _notes(self) -> dict[str, dict[Span, Label]]:
+        """Labels of the control flow to each place that notes an event, by event."""
+        notes: dict[str, dict[Span, Label]] = {}
+        for name, procedure in self._done.items():
+            for (event, span), course in procedure.notes.items():
+                places = notes.setdefault(event, {})
+                places[span] = places.get(span, PUBLIC) | _ownerless(self._resolved(course, name))
+        return notes
+
+    def shows_place(self, event: str, span: Span) -> bool:
+        """Return whether everybody may know which place in the rules noted an event: it is the only one, or nothing
+        secret decided that it was reached."""
+        return len(self._notes.get(event, ())) < 2 or self.shows_callers(event, span)
+
+    def shows_callers(self, event: str, span: Span) -> bool:
+        """Return whether everybody may know which calls led to a note."""
+        return not self._notes.get(event, {}).get(span)
 
     @property
     def announced_draws(self) -> frozenset[str]:
@@ -378,13 +400,16 @@ class _Steps:
             case core.MoveTokens(amount, source, target) | core.MovePiece(amount, source, target):
                 if self._is_open(source) or self._is_open(target):
                     self.tell(env, amount)
-            case core.Notes(_, arguments):
+            case core.Notes(event, arguments):
+                notes, place = self.procedure.notes, (event, step.span)
+                notes[place] = notes.get(place, PUBLIC) | course
                 self.tell(
                     env, *(argument for argument in arguments if not has_cards(argument.type, self.model.records))
                 )
-            case core.Reveals():
+            case core.Reveals(at_once):
+                opened = ("waiting",) if at_once else ("sealed", "waiting")
                 for local, label_of_local in env.items():
-                    env[local] = frozenset(atom for atom in label_of_local if atom[0] != "sealed")
+                    env[local] = frozenset(atom for atom in label_of_local if atom[0] not in opened)
             case core.Branch():
                 return self._branch(step, env, course)
             case core.Iterate():
@@ -585,7 +610,8 @@ class _Flow(_Steps):
             env.pop(local, None)
         self.secrecy.keeps_secret(env.values())
         seat = ask.seat.index if isinstance(ask.seat, core.Local) and ask.at_once is None else -1
-        sealed: Label = frozenset({("sealed", seat)}) if ask.sealed else PUBLIC
+        kind = "sealed" if ask.at_once is None else "waiting"
+        sealed: Label = frozenset({(kind, seat)}) if ask.sealed else PUBLIC
         forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
         self.procedure.tests[index] = sealed if forks else PUBLIC
         for option, body in zip(ask.options, bodies, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -35,7 +35,7 @@ from interpreter.plain.builtin_functions import dealt_lengths
 from interpreter.plain.closures import Evaluate
 
 if TYPE_CHECKING:
-    from interpreter.engine.decision import Decision
+    from interpreter.engine.decision import Code, Decision
 
 __all__ = [
     "BoardTable",
@@ -47,8 +47,10 @@ __all__ = [
     "lines_since",
     "measured",
     "numbered_lines",
+    "option_text",
     "pending",
     "prompt_of",
+    "question_of",
     "rule_at",
     "title_of",
     "view_of",
@@ -84,11 +86,14 @@ class BoardTable(Struct, frozen=True):
 
 
 class Spoken(Names):
-    """Formats values in the words of a game's ruleset, in one language."""
+    """Formats values in the words of a game's ruleset, in one language.
 
-    def __init__(self, table: Table, state: State, language: str) -> None:
+    The words may read the state, as far as the ``player`` who reads them may see it; without a player, all of it.
+    """
+
+    def __init__(self, table: Table, state: State, language: str, player: int | None = None) -> None:
         self.__dict__.update(table.rules.names.__dict__)
-        self.table, self.state, self.language = table, state, language
+        self.table, self.state, self.language = table, seen_by(table, state, player), language
 
     def text(self, value: Value, type_: Type) -> str:
         names = self.table.seat_names
@@ -101,7 +106,7 @@ class Spoken(Names):
         phrase = phrases.get(self.language) or phrases.get("en") if phrases else None
         if phrase is None:
             return ""
-        return _say(self.table, self.state, {"": phrase}, list(values), [], [], self.language)
+        return _say(self, {"": phrase}, list(values), [])
 
 
 def title_of(ruleset: Rules, language: str) -> str:
@@ -149,81 +154,67 @@ def _spoken_records(
 ) -> Iterator[tuple[Record, Line]]:
     """Yield each log record that produces a line, with its line."""
     sealed_choices: list[tuple[Record, Choice]] = []
+    spoken = Spoken(table, state, language, player)
     for number, record in enumerate(state.log[start:], start):
         match read(record):
+            case Choice() as choice if choice.option.ask.sealed and player != choice.actor:
+                sealed_choices.append((record, choice))
+                yield record, _sealed_choice(spoken, choice, player)
             case Choice() as choice:
-                hidden = choice.option.ask.sealed and player != choice.actor
-                if hidden:
-                    sealed_choices.append((record, choice))
-                yield record, _choice(table, state, choice, player, language, hidden=hidden)
+                yield record, _choice(spoken, choice, player)
             case Event() as event:
-                yield record, _event(table, state, event, player, language)
-            case Mark(word="reveal"):
+                yield record, _event(spoken, event, player)
+            case Mark(word="reveal") as mark:
                 for sealed, choice in sealed_choices:
-                    yield sealed, _choice(table, state, choice, player, language, revealed=True)
-                sealed_choices = []
+                    if mark.reveals(choice):
+                        yield sealed, _choice(spoken, choice, player, revealed=True)
+                sealed_choices = [each for each in sealed_choices if not mark.reveals(each[1])]
             case Mark() as mark:
-                yield record, _mark(table, state, mark, number, language)
+                yield record, _mark(spoken, mark, state, number, player)
 
 
-def _choice(
-    table: Table,
-    state: State,
-    choice: Choice,
-    player: int | None,
-    language: str,
-    *,
-    hidden: bool = False,
-    revealed: bool = False,
-) -> Line:
+def _sealed_choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
+    """Return the line of a choice for those who may know only that it was made, and its decision."""
+    ask, actor = choice.option.ask, choice.actor
+    text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
+    names, types = ["who", *(name for name, _ in ask.context)], [SEAT, *(value.type for _, value in ask.context)]
+    may = [True, *(may_see(mask, player) for mask in choice.seen[: len(choice.context)])]
+    public = _public(spoken, names, [actor, *choice.context], types, may)
+    layer = spoken.table.rules.program.reach.procedures[choice.option.procedure]
+    cites = spoken.table.rules.own_cites(layer.cites)
+    return Line("choice", ask.name, text, public, actor, layer.spoken, cites, str(ask.span))
+
+
+def _choice(spoken: Spoken, choice: Choice, player: int | None, *, revealed: bool = False) -> Line:
     site, _, actor, values, context, seen = choice
-    decision, option = site.ask.name, site.core.name
-    key = f"{decision}.{option}"
-    types = [t for _, t in table.rules.model.alternatives[key]]
-    names = [name for name, _ in table.rules.model.alternatives[key]]
+    rules, option = spoken.table.rules, site.core.name
+    key = f"{site.ask.name}.{option}"
+    names, types = zip(*rules.model.alternatives[key], strict=True)
     values_shown = [actor, *context, *values]
-    open_ = len(context) if hidden else len(seen)  # a sealed choice shows others its context only
-    may = [True, *((may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
-    public = _public(table, names, values_shown, types, may)
-    phrase = table.rules.model.says.get(key)
-    if hidden:
-        spoken = Spoken(table, state, language)
-        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
+    may = [True, *(may_see(mask, player) or revealed for mask in seen)]
+    public = _public(spoken, names, values_shown, types, may)
+    phrase = rules.model.says.get(key)
+    if phrase:
+        text = _say(spoken, phrase, values_shown, may)
     else:
-        text_of_choice = _say(table, state, phrase, values_shown, types, may, language)
-        text = (
-            text_of_choice if phrase else _plain_choice(table, state, actor, option, public, names, context, language)
-        )
-    layer = table.rules.program.reach.procedures[site.procedure]
-    cites = table.rules.own_cites(site.core.cites or layer.cites)
-    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
+        chosen = (f"{name} {public[name]}" for name in names[1 + len(context) :])
+        text = " ".join([f"{spoken.text(actor, SEAT)}:", option.replace("_", " "), *chosen])
+    layer = rules.program.reach.procedures[site.procedure]
+    cites = rules.own_cites(site.core.cites or layer.cites)
+    return Line("choice", key, text, public, actor, layer.spoken, cites, str(site.core.span))
 
 
-def _plain_choice(
-    table: Table,
-    state: State,
-    actor: int,
-    option: str,
-    public: dict[str, Json],
-    names: list[str],
-    context: tuple[Value, ...],
-    language: str,
-) -> str:
-    chosen = names[1 + len(context) :]
-    actor_name = Spoken(table, state, language).text(actor, SEAT)
-    return " ".join([f"{actor_name}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
-
-
-def _event(table: Table, state: State, happened: Event, player: int | None, language: str) -> Line:
+def _event(spoken: Spoken, happened: Event, player: int | None) -> Line:
     span, name, seen, values = happened
-    event = table.rules.model.events[name]
-    names, types = list(event.fields), list(event.fields.values())
+    rules = spoken.table.rules
+    event = rules.model.events[name]
     may = [may_see(mask, player) for mask in seen]
-    public = _public(table, names, values, types, may)
-    phrase = table.rules.model.says.get(name) or event.says
-    text = _say(table, state, phrase, values, types, may, language)
-    layer = rule_at(table, span)
-    return Line("event", name, text, public, None, layer[0], layer[1], str(span))
+    public = _public(spoken, event.fields, values, event.fields.values(), may)
+    text = _say(spoken, rules.model.says.get(name) or event.says, values, may)
+    if player is not None and not rules.secrecy.shows_place(name, span):
+        return Line("event", name, text, public)
+    rule, cites = rule_at(spoken.table, span)
+    return Line("event", name, text, public, None, rule, cites, str(span))
 
 
 def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
@@ -232,25 +223,30 @@ def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
     return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
-def _mark(table: Table, state: State, mark: Mark, place: int, language: str) -> Line:
-    phrase = table.rules.model.says.get(mark.begins)
-    text = _say(table, state, phrase, [], [], [], language)
+def _mark(spoken: Spoken, mark: Mark, state: State, place: int, player: int | None) -> Line:
+    rules = spoken.table.rules
+    text = _say(spoken, rules.model.says.get(mark.begins), [], [])
     of = mark.word.partition(" of ")[2]
-    rule = table.rules.model.rules.get(of)
-    cites = _cites_of_phase(table, state, rule, place) if rule is not None and mark.begins else ()
-    values = {"number": mark.number}
-    return Line("mark", mark.word, text, values, None, of if rule else "", table.rules.own_cites(cites))
+    rule = rules.model.rules.get(of)
+    cites = _cites_of_phase(spoken.table, state, rule, place, player) if rule is not None and mark.begins else ()
+    return Line("mark", mark.word, text, {"number": mark.number}, None, of if rule else "", rules.own_cites(cites))
 
 
-def _cites_of_phase(table: Table, state: State, rule: CheckedRule, record_number: int) -> tuple[str, ...]:
-    """Return the statements of the layers that run a phase: those whose `when` held at that record of the log."""
+def _cites_of_phase(
+    table: Table, state: State, rule: CheckedRule, record_number: int, player: int | None
+) -> tuple[str, ...]:
+    """Return the statements of the layers that run a phase: those whose `when` held at that record of the log, as far
+    as the player could know."""
     past: State | None = None
     cites: list[str] = []
     for layer in reversed(rule.layers):
         if layer.guard is not None:
-            past = past or _state_at(state, record_number)
+            past = past or seen_by(table, _state_at(state, record_number), player)
             table.machine.meter.refill()
-            if not table.machine.expressions.closure(layer.guard)(past, [None] * layer.local_count):
+            try:
+                if not table.machine.expressions.closure(layer.guard)(past, [None] * layer.local_count):
+                    continue
+            except Unseen:
                 continue
         cites[:0] = layer.cites
         if not any(isinstance(node, core.CallBase) for node in descendants(layer.body)):
@@ -267,40 +263,31 @@ def _state_at(state: State, record_number: int) -> State:
     return past
 
 
-def _public(table: Table, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Json]:
+def _public(
+    names: Names, fields: Iterable[str], values: Iterable[Value], types: Iterable[Type], may: Iterable[bool]
+) -> dict[str, Json]:
     return {
-        name: table.rules.names.public(value, type_) if allowed else None
-        for name, value, type_, allowed in zip(names, values, types, may, strict=True)
+        name: names.public(value, type_) if allowed else None
+        for name, value, type_, allowed in zip(fields, values, types, may, strict=True)
     }
 
 
-def _say(
-    table: Table,
-    state: State,
-    says: dict[str, Phrase] | None,
-    values: list[Value],
-    types: list[Type],
-    may: list[bool],
-    language: str,
-    seen: State | None = None,
-) -> str:
-    """Fill in a template in the language, or in its first language."""
+def _say(spoken: Spoken, says: dict[str, Phrase] | None, values: list[Value], may: list[bool]) -> str:
+    """Fill in a template in the language of ``spoken``, or in its first language. Values that its reader may not see
+    are hidden."""
     if not says:
         return ""
-    phrase = says.get(language) or next(iter(says.values()))
+    phrase = says.get(spoken.language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    visible, spoken = seen or state, Spoken(table, state, language)
-    return "".join(
-        part if isinstance(part, str) else _part(table, visible, part, env, hidden, spoken) for part in phrase.parts
-    )
+    return "".join(part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts)
 
 
-def _part(table: Table, state: State, part: core.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
+def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[int]) -> str:
     if hidden and any(isinstance(node, core.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
-    table.machine.meter.refill()
-    return _shown(spoken, table.machine.expressions.closure(part), part.type, state, env)
+    spoken.table.machine.meter.refill()
+    return _shown(spoken, spoken.table.machine.expressions.closure(part), part.type, env)
 
 
 def board_of(
@@ -312,9 +299,9 @@ def board_of(
     """
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
-    spoken = Spoken(table, state, language)
+    spoken = Spoken(table, seen, language)
     says = {**board.says, **table.rules.model.says.get(f"boards.{board.name}", {})}
-    text = _say(table, state, says, [None] * board.local_count, [], [], language, seen)
+    text = _say(spoken, says, [None] * board.local_count, [])
     names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
@@ -327,7 +314,7 @@ def board_of(
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
-        rows.append(tuple(_shown(spoken, value, type_, seen, env) for value, type_ in columns))
+        rows.append(tuple(_shown(spoken, value, type_, env) for value, type_ in columns))
     return BoardTable(board.name, text, names, tuple(rows))
 
 
@@ -343,10 +330,10 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
         return False
 
 
-def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list[Value]) -> str:
+def _shown(spoken: Spoken, value: Evaluate, type_: Type, env: list[Value]) -> str:
     """Format a value, or return the mark for hidden values if it depends on hidden information."""
     try:
-        return spoken.text(value(state, env), type_)
+        return spoken.text(value(spoken.state, env), type_)
     except Unseen:
         return HIDDEN
 
@@ -395,41 +382,56 @@ def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
         "actors": [choice.actor for choice in decisions],
-        "context": _context(table, state, player),
+        "context": _public(table.rules.names, *context_of(table, state, decision, player)) if decision else {},
         "procedures": _procedures(table, state, player),
     }
 
 
-def _context(table: Table, state: State, player: int | None) -> dict[str, Json]:
-    """Return the context of a decision, without cards that the player may not see. The log line of the choice shows
-    the rest too."""
-    decision = decision_at(table, state)
-    if decision is None:
-        return {}
-    env = decision.env
-    values = [value(state, env) for _, value in decision.site.context]
-    types = [value.type for _, value in decision.site.ask.context]
-    names = [name for name, _ in decision.site.context]
-    may = [
-        may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
-    ]
-    return _public(table, names, values, types, may)
+def context_of(
+    table: Table, state: State, decision: Decision, player: int | None
+) -> tuple[list[str], list[Value], list[Type], list[bool]]:
+    """Return the context of a decision: names, values, types, and whether the player may see each value. The rules show
+    everybody all of it but cards that are hidden."""
+    env, site = decision.env, decision.site
+    table.machine.meter.refill()
+    values = [value(state, env) for _, value in site.context]
+    types = [value.type for _, value in site.ask.context]
+    visible = table.machine.constants.visible_in
+    may = [may_see(visible(state, *each), player) for each in zip(values, types, strict=True)]
+    return [name for name, _ in site.context], values, types, may
 
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision from the ruleset's `asks`, with hidden information masked; empty if it has
     none."""
     phrases = table.rules.model.says.get(f"asks.{decision.name}")
-    if not phrases:
-        return ""
-    env = decision.env
-    values = [value(state, env) for _, value in decision.site.context]
-    types = [value.type for _, value in decision.site.ask.context]
-    may = [
-        may_see(table.machine.constants.visible_in(state, *each), player) for each in zip(values, types, strict=True)
+    _, values, _, may = context_of(table, state, decision, player)
+    return _say(Spoken(table, state, language, player), phrases, [decision.actor, *values], [True, *may])
+
+
+def question_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
+    """Return the prompt of a decision, or else its seat and name with the context, as far as the player may see it."""
+    prompt = prompt_of(table, state, decision, language, player)
+    if prompt:
+        return prompt
+    spoken = Spoken(table, state, language, player)
+    names, values, types, may = context_of(table, state, decision, player)
+    words = spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+    around = [
+        f"{spoken.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
+        f"{spoken.text(value, type_) if allowed else HIDDEN}"
+        for name, value, type_, allowed in zip(names, values, types, may, strict=True)
     ]
-    seen = seen_by(table, state, player)
-    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language, seen)
+    about = f" ({', '.join(around)})" if around else ""
+    return f"{spoken.text(decision.actor, SEAT)}: {words}{about}"
+
+
+def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
+    """Return an option in the words of its log line, for the seat that decides; empty if the ruleset has none."""
+    option = decision.site.ask.options[code[0]]
+    phrases = spoken.table.rules.model.says.get(f"{decision.name}.{option.name}")
+    _, context, _, may = context_of(spoken.table, decision.state, decision, decision.actor)
+    return _say(spoken, phrases, [decision.actor, *context, *code[1]], [True, *may])
 
 
 def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:
@@ -471,13 +473,13 @@ def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | N
 
 
 def measured(table: Table, state: State) -> GraphDecl | None:
-    """Return the graph with the length of each link among its values. Before the cards are dealt, links have no
-    length."""
+    """Return the graph with the length of each link among its values. Before the cards are dealt, and while
+    they are hidden, links have no length."""
     graph = table.rules.model.graph
     if graph is None or graph.dealt is None or graph.length is None:
         return graph
     cards = state.cells[table.machine.constants.layout.base[graph.dealt]]
-    if len(cards) < len(graph.links):
+    if isinstance(cards, Veil) or len(cards) < len(graph.links):
         return replace(graph, length=None)
     lengths = dealt_lengths(table.rules.model)(cards)
     links = zip(graph.links, lengths, strict=True)

@@ -12,18 +12,21 @@ from msgspec import Struct
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
+from interpreter.engine.sight import Unseen
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.closures import Evaluate
 
 __all__ = ["Asked", "conditions_of"]
 
 
 class Asked(Struct, frozen=True):
-    """An evaluated condition. ``holds`` is None if it cannot be evaluated because another one fails.
+    """An evaluated condition. ``holds`` is None if it cannot be evaluated, because another one fails or because it
+    reads something hidden.
 
     ``values`` are the sides of the condition with their values; ``place`` is its source position.
     """
@@ -36,19 +39,23 @@ class Asked(Struct, frozen=True):
     cites: tuple[Quote, ...]
 
 
-def conditions_of(game: Game, choice: Mapping[str, object], language: str = "en") -> list[Asked]:
-    """Return the conditions of a choice at the pending decision, in source order.
+def conditions_of(
+    game: Game, choice: Mapping[str, object], language: str = "en", player: int | None = None
+) -> list[Asked]:
+    """Return the conditions of a choice at the pending decision, in source order, as far as a player may know them;
+    without a player, all of them.
 
     Raises ``IllegalMove`` if there is no such alternative, or a value has the wrong type.
     """
     number, values = decoded(game.table, game.decision, choice, language)
-    return list(_Asker(game, language).of_choice(number, values))
+    return list(_Asker(game, language, player).of_choice(number, values))
 
 
 class _Asker:
-    def __init__(self, game: Game, language: str) -> None:
+    def __init__(self, game: Game, language: str, player: int | None) -> None:
         self._game = game
-        self._names = Spoken(game.table, game.state, language)
+        self._names = Spoken(game.table, game.state, language, player)
+        self._state = self._names.state
 
     def of_choice(self, number: int, values: tuple[Value, ...]) -> Iterator[Asked]:
         game, decision = self._game, self._game.decision
@@ -62,18 +69,23 @@ class _Asker:
         for variable, items, value, choice in zip(
             option.variables, option.items, values, option.core.choices, strict=True
         ):
-            yield self._offered(choice, items(game.state, env), value, layer.spoken, cites)
+            yield self._offered(choice, items, env, value, layer.spoken, cites)
             env[variable] = value
         for test in option.core.tests:
             yield from self._asked(test, env, layer.spoken, cites)
 
-    def _offered(self, choice: core.Choice, domain: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
-        text = f"{choice.name} in {text_of(choice.items)}"
-        shown = (
-            (choice.name, self._names.text(value, choice.type)),
-            (text_of(choice.items), domain_text(self._names, domain, choice)),
-        )
-        return Asked(text, value in domain, shown, rule, str(choice.span), self._quotes(cites))
+    def _offered(
+        self, choice: core.Choice, items: Evaluate, env: list[Value], value: Value, rule: str, cites: tuple[str, ...]
+    ) -> Asked:
+        text, place = f"{choice.name} in {text_of(choice.items)}", str(choice.span)
+        shown = [(choice.name, self._names.text(value, choice.type))]
+        try:
+            domain = items(self._state, env)
+            is_offered = value in domain
+            shown.append((text_of(choice.items), domain_text(self._names, domain, choice)))
+        except Unseen:
+            return Asked(text, None, tuple(shown), rule, place, self._quotes(cites))
+        return Asked(text, is_offered, tuple(shown), rule, place, self._quotes(cites))
 
     def _asked(self, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
         """Evaluate a condition or, if it only calls a verdict, the lines of the verdict."""
@@ -100,7 +112,9 @@ class _Asker:
         """Evaluate the lines of the uppermost layer in force."""
         layer = self._game.ruleset.program.reach.procedures[verdict]
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-        if layer.guard is not None and not self._value(layer.guard, env):
+        if layer.guard is not None and (applies := self._value(layer.guard, env)) is not True:
+            if applies is _UNKNOWN:
+                yield from self._asked(layer.guard, env, layer.spoken, layer.cites)
             yield from self._lines(layer.below, values)
             return
         assert isinstance(layer.body, tuple)
@@ -125,9 +139,11 @@ class _Asker:
     def _value(self, node: core.Expression, env: list[Value]) -> Value:
         self._game.machine.meter.refill()
         try:
-            return self._game.machine.expressions.compile(node)(self._game.state, env)
-        except (RuleFailure, LookupError, TypeError):  # excluded by another condition
+            value = self._game.machine.expressions.compile(node)(self._state, env)
+            hash(value)  # reads every part, so that a veil raises
+        except (RuleFailure, LookupError, TypeError, Unseen):  # excluded by another condition, or hidden
             return _UNKNOWN
+        return value
 
     def _quotes(self, cites: tuple[str, ...]) -> tuple[Quote, ...]:
         return tuple(quote(self._game.ruleset, id) for id in self._game.ruleset.own_cites(cites))

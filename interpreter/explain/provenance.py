@@ -45,19 +45,23 @@ class Account(Struct, frozen=True):
     cites: tuple[Quote, ...]
 
 
-def account_of(ruleset: Ruleset, saved: SavedGame, number: str, language: str = "en") -> Account:
-    """Return the provenance of the line with this number. Raises ``LookupError`` if there is none."""
+def account_of(
+    ruleset: Ruleset, saved: SavedGame, number: str, language: str = "en", player: int | None = None
+) -> Account:
+    """Return the provenance of the line with this number, as far as a player may know it; without a player, all of it.
+    Raises ``LookupError`` if there is none."""
     game = replay_game(ruleset, saved)
-    lines = list(numbered_lines(game.table, game.state, language=language))
+    lines = list(numbered_lines(game.table, game.state, player, language))
     index = next((index for index, (own, _) in enumerate(lines) if own == number), None)
     if index is None:
         raise LookupError(_no_line(number, lines))
-    line, choice = lines[index][1], number.partition(".")[0]
+    line = next(line for own, line in reversed(lines) if own == number)  # a sealed choice stands there twice
+    choice = number.partition(".")[0]
     after = next((other.text or other.name for own, other in lines if own == choice), "")
     chain: tuple[Use, ...] = ()
     if line.kind == "event":
         noted = sum(other.kind == "event" for own, other in lines[:index] if own.partition(".")[0] == choice)
-        chain = tuple(_stopped(game, saved, int(choice), noted, language))
+        chain = tuple(_stopped(game, saved, int(choice), noted, language, player))
     elif line.rule:
         chain = (Use(_called(game, line.rule, language), _short(line.place)),)
     return Account(
@@ -67,7 +71,7 @@ def account_of(ruleset: Ruleset, saved: SavedGame, number: str, language: str = 
         text=line.text,
         moment=_moment(game, lines[: index + 1], language),
         after=frame(language, "explain.after_choice", choice=choice, text=after) if choice not in ("0", number) else "",
-        values=tuple(_values(game, line, language)),
+        values=tuple(_values(game, line, language, player)),
         chain=chain,
         cites=tuple(quote(game.ruleset, id) for id in line.cites),
     )
@@ -96,9 +100,9 @@ def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
     return ", ".join(text for text in (first, phase) if text)
 
 
-def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
+def _values(game: Game, line: Line, language: str, player: int | None) -> Iterator[tuple[str, str]]:
     """Yield the values of an event or a choice in words."""
-    model, names = game.ruleset.model, Spoken(game.table, game.state, language)
+    model, names = game.ruleset.model, Spoken(game.table, game.state, language, player)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields
     else:
@@ -115,8 +119,9 @@ class _Reached(RuleFailure):
     """Raised just before the event in question."""
 
 
-def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: str) -> Iterator[Use]:
-    """Yield the rule that is about to note an event, after ``noted`` others of the same choice, and its callers."""
+def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: str, player: int | None) -> Iterator[Use]:
+    """Yield the rule that is about to note an event, after ``noted`` others of the same choice, and its callers. A
+    player gets them only as far as nothing secret decided that they were called."""
     header = saved.header
     before = replay_game(game.ruleset, saved, choice - 1) if choice else None
     if before is not None:
@@ -130,6 +135,9 @@ def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: st
                 before.apply(choice_made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
+        secrecy, event, span = game.ruleset.secrecy, reached.message, reached.span
+        if player is not None and span is not None and not secrecy.shows_callers(event, span):
+            places = places[:1] if secrecy.shows_place(event, span) else []
         owners = [
             (rule_at(game.table, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None
         ]

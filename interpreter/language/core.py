@@ -455,7 +455,9 @@ class Settles(Core, frozen=True):
 
 
 class Reveals(Core, frozen=True):
-    """Make sealed choices public."""
+    """Make sealed choices public, or those of the simultaneous decision that has just been completed (``at_once``)."""
+
+    at_once: bool = False
 
 
 class Ends(Core, frozen=True):

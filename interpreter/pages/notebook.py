@@ -54,7 +54,7 @@ def ruleset_cell(ruleset: Rules) -> str:
     """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
-    return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])
+    return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
 
 
 def _cell(blocks: list[Block]) -> str:
@@ -66,7 +66,7 @@ def _state(game: Game, player: int | None) -> Iterator[Block]:
     for board in game.ruleset.model.boards:
         if (board.when == "end of game") == game.is_over and is_shown(game.table, game.state, board, player):
             yield from _board(board_of(game.table, game.state, board, "en", player))
-    yield from _graph(game)
+    yield from _graph(game, player)
 
 
 def _board(board: BoardTable) -> Iterator[Block]:
@@ -77,10 +77,10 @@ def _board(board: BoardTable) -> Iterator[Block]:
         yield Grid(columns, tuple(tuple((cell,) for cell in row) for row in board.rows))
 
 
-def _graph(game: Game) -> Iterator[Block]:
+def _graph(game: Game, player: int | None) -> Iterator[Block]:
     graph = game.ruleset.model.graph
     if graph is not None and graph.nodes:
-        yield Folded(("The board",), (Drawing(drawn(picture_of(game)), ""),))
+        yield Folded(("The board",), (Drawing(drawn(picture_of(game, player)), ""),))
 
 
 def _asked(game: Game, player: int | None) -> Iterator[Block]:

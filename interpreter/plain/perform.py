@@ -144,8 +144,8 @@ class Performer:
                     return edge, of, procedure, tuple(env[index] for index in captured)
 
                 return self._guarded(span, effects.keep, block)
-            case core.Reveals():
-                return self._guarded(span, lambda state, span: effects.mark(state, "reveal", 0))
+            case core.Reveals(at_once):
+                return self._guarded(span, lambda state, span: effects.mark(state, "reveal", int(at_once)))
             case _:
                 raise AssertionError(step)
 

@@ -50,7 +50,7 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
     An option is in the words of the log or, if these are left to events, as typed, with the line of the first event
     beside it. In a long list, options that differ in their last value share a line that shows how to type one.
     """
-    entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language)
+    entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language, decision.actor)
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
@@ -81,7 +81,7 @@ def _single(
     typed_options = [_as_typed(names, option, values) for _, (_, values) in entries]
     width = max(map(len, typed_options))
     for (number, code), typed_option in zip(entries, typed_options, strict=True):
-        words = words_of(names.table, decision, code, names.language)
+        words = words_of(names, decision, code)
         preview = foresight.first(code) if foresight else ""
         yield f"{number:>9}  {words or (f'{typed_option:<{width}}  {preview}' if preview else typed_option)}"
 
@@ -156,7 +156,7 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         raise ValueError(frame(language, "typed.incomplete", error=str(error).lower())) from None
     if not words:
         raise ValueError(frame(language, "typed.nothing"))
-    names = Spoken(game.table, game.state, language)
+    names = Spoken(game.table, game.state, language, decision.actor)
     option = _option(decision, words[0], names)
     choice: dict[str, Json] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}

@@ -8,9 +8,7 @@ from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed
-from interpreter.engine.rules import Table
-from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since, prompt_of
-from interpreter.kernel.state import Value
+from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since, option_text, prompt_of
 from interpreter.language.types import SEAT
 
 __all__ = ["Narrator", "without_actor", "words_of"]
@@ -75,19 +73,7 @@ def without_actor(names: Spoken, actor: int, text: str) -> str:
     return text.removeprefix(names.text(actor, SEAT)).strip()
 
 
-def words_of(table: Table, decision: Decision, code: Code, language: str = "en") -> str:
-    """Return an option in the words of its log line, without the actor; empty if the ruleset has none."""
-    site, state = decision.site, decision.state
-    names = Spoken(table, state, language)
-    option = site.ask.options[code[0]]
-    phrases = table.rules.model.says.get(f"{decision.name}.{option.name}") or {}
-    phrase = phrases.get(language) or next(iter(phrases.values()), None)
-    if phrase is None:
-        return ""
-    context = [value(state, decision.env) for _, value in site.context]
-    env: list[Value] = [decision.actor, *context, *code[1], *([None] * (phrase.local_count + 8))]
-    compile_ = table.machine.expressions.compile
-    parts = [
-        part if isinstance(part, str) else names.text(compile_(part)(state, env), part.type) for part in phrase.parts
-    ]
-    return without_actor(names, decision.actor, "".join(parts))
+def words_of(spoken: Spoken, decision: Decision, code: Code) -> str:
+    """Return an option in the words of its log line, without the actor; empty if the ruleset has none. ``spoken`` are
+    the words for the seat that decides."""
+    return without_actor(spoken, decision.actor, option_text(spoken, decision, code))

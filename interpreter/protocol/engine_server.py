@@ -281,11 +281,13 @@ class Engine:
 
     def explain(self, params: _Params) -> dict[str, Json]:
         _, game = self._game(params)
+        player = self._player(game, params)
         choice = params.take("choice", "an object with `do`", dict)
         params.finish()
-        conditions = conditions_of(game, choice)
+        conditions = conditions_of(game, choice, player=player)
+        is_told = game.decision is not None and player in (None, game.decision.actor)
         return {
-            "legal": game.accepts(choice),
+            "legal": game.accepts(choice) if is_told else None,
             "conditions": [
                 {
                     "text": each.text,

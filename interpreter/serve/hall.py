@@ -329,6 +329,7 @@ class Hall:
                 number,
                 view.language,
                 live.kept.header["players"],
+                None if live.game.is_over else view.seat,
                 pool="reading",
             )
         except (LookupError, Difference, RulesetError) as error:
@@ -368,10 +369,10 @@ def _check_overlays(overlays: Sequence[str]) -> None:
 
 
 def _explained(
-    log: Log, source: str | None, number: str, language: str, players: int
+    log: Log, source: str | None, number: str, language: str, players: int, player: int | None
 ) -> tuple[str, list[tuple[str, str, str]], tuple[Quote, ...]]:
     ruleset = ruleset_of(log, source).for_players(players)
-    account = account_of(ruleset, log, number, language)
+    account = account_of(ruleset, log, number, language, player)
     links = []
     for use in account.chain:
         words = use.what.split("`")

@@ -7,7 +7,7 @@ veils it for the seat.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from interpreter.drawing.plan import Plan, arranged
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
-from interpreter.engine.views import Spoken, prompt_of
+from interpreter.engine.views import Spoken, question_of
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model, Panel
@@ -82,16 +82,13 @@ class Scene:
     def __init__(self, live: Live, game: Game, seat: int, language: str, maps: Maps) -> None:
         self.live, self.game, self.seat, self.language, self.maps = live, game, seat, language, maps
         self.model = game.ruleset.model
-        self.spoken = Spoken(game.table, game.state, language)
         self.player: int | None = None if game.is_over else seat
+        self.spoken = Spoken(game.table, game.state, language, self.player)
+        self.state = self.spoken.state
         self.can: set[Thing] = set()
         self.picked: set[Thing] = set()
         self.burning: tuple[int, str, tuple[int, ...]] | None = None
         """The picked card, the kind of its tokens, and the number of each that is marked."""
-
-    @cached_property
-    def state(self) -> State:
-        return seen_by(self.game.table, self.game.state, self.player)
 
     @property
     def me(self) -> int:
@@ -471,11 +468,9 @@ class Scene:
         graph = self.model.graph
         if graph is None or not graph.nodes:
             return None
-        veiled = self.game.clone()
-        veiled.state = self.state
         try:
-            picture = picture_of(veiled)
-        except (Unseen, RuleFailure):
+            picture = picture_of(self.game, self.player)
+        except RuleFailure:
             from interpreter.drawing.picture import unplayed
 
             picture = picture_of(unplayed(self.game.ruleset))
@@ -547,12 +542,7 @@ class Scene:
         return said or phase.replace("_", " ").capitalize()
 
     def _asks(self, decision: Decision) -> str:
-        text = prompt_of(self.game.table, self.game.state, decision, self.language, self.player)
-        if text:
-            return text
-        who = self.live.seat_name(decision.actor, self.language)
-        name = self.spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
-        return f"{who}: {name}"
+        return question_of(self.game.table, self.game.state, decision, self.language, self.player)
 
     def _result(self) -> list[Data]:
         result = self.game.result

@@ -417,10 +417,10 @@ class View:
 
     def _words(self, decision: Decision, code: Code) -> str:
         """Return an option in the words of the log if it has some, else its name and values."""
-        said = words_of(self.live.game.table, decision, code, self.language)
+        spoken = Spoken(self.live.game.table, self.live.game.state, self.language, self.seat)
+        said, site = words_of(spoken, decision, code), decision.site.options[code[0]]
         if said:
             return said
-        spoken, site = Spoken(self.live.game.table, self.live.game.state, self.language), decision.site.options[code[0]]
         pairs = zip(site.core.choices, code[1], strict=True)
         values = [f"{each.name.replace('_', ' ')} {spoken.text(value, each.type)}" for each, value in pairs]
         return f"{site.name.replace('_', ' ')} {', '.join(values)}".strip()
@@ -428,7 +428,7 @@ class View:
     def _prompt(self, pointing: Pointing) -> Data:
         """Return the data of the prompt: the alternatives, the slots of the picked one, and a preview of its effect."""
         decision = pointing.decision
-        spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
+        spoken = Spoken(self.live.game.table, self.live.game.state, self.language, self.seat)
         code = pointing.ready()
         then = ""
         if code is not None:

@@ -15,8 +15,10 @@ from interpreter.engine.views import lines_since
 from interpreter.play.keyboard import MOST_LINES, numbered
 from interpreter.play.match import Match
 from interpreter.play.option_preview import Foresight
+from tests.play.test_hidden import SECRET
 from tests.small import loaded, write
 
+LUCK = 'luck:\n  is: "() -> int: mood * 2"\n'
 SILENT = 'says:\n  act.go: ""\n'
 
 
@@ -41,6 +43,40 @@ def test_neither_chance_nor_what_is_hidden_comes_before_it(does: str, told: str,
     body = "\n".join(f"    {line}" for line in does.splitlines())
     game = loaded(write(tmp_path, f"choose act by seats[0]:\n  go:\n{body}\n", sections=SILENT)).new_game(2, 1)
     assert Foresight(game, asked(game)).first((0, ())) == told
+
+
+HIDDEN = {
+    "the first card of a stack": "note said(first(deck).number)",
+    "the cards of another hand": "note said(sum(c.number for c in seats[1].hand))",
+    "the tokens of another pool": "note said(seats[1].money)",
+    "a value of another seat": "note said(seats[1].die)",
+    "a value that no one sees": "note said(mood + 1)",
+    "a value worked out from one": "amount = mood * 2\nnote said(amount)",
+    "which event comes": "if mood > 2:\n  note said(1)\nelse:\n  note said(2)",
+    "whether one comes": "if seats[1].money > 2:\n  note said(1)\nnote said(2)",
+    "a rule that looks": "note said(luck())",
+    "a hidden local": "note said(seen)",
+}
+
+
+@pytest.mark.parametrize("does", HIDDEN)
+def test_what_a_player_cannot_work_out_is_not_told(does: str, tmp_path: Path) -> None:
+    body = "\n".join(f"    {line}" for line in HIDDEN[does].splitlines())
+    act = f"""
+let seen = mood
+choose act by seats[0]:
+  go:
+{body}
+  stay if seen > 100
+"""
+    game = loaded(write(tmp_path, act, rules=LUCK, sections=SILENT, family=SECRET)).new_game(2, 1)
+    assert Foresight(game, asked(game)).first((0, ())) == ""
+
+
+def test_own_things_are_told(tmp_path: Path) -> None:
+    act = "choose act by seats[1]:\n  go:\n    move 2 from seats[1].money to bank\n    note said(seats[1].money)\n"
+    game = loaded(write(tmp_path, act, sections=SILENT, family=SECRET)).new_game(2, 1)
+    assert Foresight(game, asked(game)).first((0, ())) == "3"
 
 
 @pytest.mark.parametrize(("seat", "told"), [(0, "2"), (1, "")])
