@@ -302,6 +302,19 @@ class Secrecy:
                     pass
         return frozenset(atoms)
 
+    def label_of_test(self, test: core.Test, env: Env) -> Label:
+        """Return the label of the branch that a test takes. Everybody knows whether a value is none and whether a zone
+        is empty, so ``if let card = first(deck)`` branches in public."""
+        match test:
+            case core.Test(
+                core.Read(core.Cell() as cell)
+                | core.CallBuiltin(Builtin("first" | "last"), (core.Read(core.Cell() as cell),)),
+                bind=int(),
+            ):
+                return self.label(cell.owner, env)
+            case _:
+                return self.label(test.value, env)
+
     def _public_uses(self, node: object) -> Iterator[core.Cell]:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
         back of a top card."""
@@ -459,11 +472,10 @@ class _Steps:
             )
 
     def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
-        label = self.secrecy.label(step.test.value, env)
-        inside = course | _ownerless(label)
+        inside = course | _ownerless(self.secrecy.label_of_test(step.test, env))
         then, otherwise = dict(env), dict(env)
         if step.test.bind is not None:
-            self.assign(then, step.test.bind, label | course)
+            self.assign(then, step.test.bind, self.secrecy.label(step.test.value, env) | course)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
         leaves = any(isinstance(node, core.Returns) for node in descendants((step.then, step.otherwise)))
         self._become(env, _merged(then, otherwise))
@@ -566,11 +578,10 @@ class _Flow(_Steps):
             case lower.Jumps(to) | lower.SettlesThen(to) | lower.TurnEnds(to):
                 yield to, env, forks
             case lower.Forks(test, then, otherwise):
-                label = self.secrecy.label(test.value, env)
-                tests[index] = tests.get(index, PUBLIC) | label
+                tests[index] = tests.get(index, PUBLIC) | self.secrecy.label_of_test(test, env)
                 bound = dict(env)
                 if test.bind is not None:
-                    self.assign(bound, test.bind, label | course)
+                    self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
                 yield then, bound, forks | {index}
                 yield otherwise, dict(env), forks | {index}
             case lower.Advances(loop, body, after):
