@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
@@ -23,7 +23,7 @@ from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.views import numbered_lines
 
-__all__ = ["CommandBot"]
+__all__ = ["WANTS", "CommandBot", "question"]
 
 PROTOCOL = 1
 SECONDS = 10.0
@@ -31,6 +31,7 @@ SECONDS = 10.0
 ENDING = 1.0
 """Seconds that a program has to exit by itself."""
 WANTS = ("view", "log")
+"""What a program may ask for."""
 _LIMIT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)s:(.+)", re.DOTALL)
 
 
@@ -72,6 +73,25 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
+def question(game: Game, decision: Decision, wants: Collection[str], told: int = 0) -> tuple[dict[str, Json], int]:
+    """Return the parameters of the request for a choice, and the number of lines of the log that the program then has
+    read. It has read ``told`` lines before."""
+    seat, view = decision.actor, game.view(decision.actor)
+    params: dict[str, Json] = {
+        "seat": seat,
+        "decision": decision.name,
+        "context": view["context"],
+        "options": [option.as_dict() for option in decision.options],
+    }
+    if "view" in wants:
+        params["view"] = view
+    if "log" in wants:
+        lines = [line for _, line in numbered_lines(game.table, game.state, seat)]
+        params["log"] = [line.text for line in lines[told:] if line.text]
+        told = len(lines)
+    return params, told
+
+
 class CommandBot:
     """A bot that runs a program. It starts at the first choice and announces each new game."""
 
@@ -106,18 +126,7 @@ class CommandBot:
             self._origin, self._told = game.origin, 0
             self._ask("begin", {"seat": seat, "players": game.origin["players"]})
         self._made = choices_made
-        params: dict[str, Json] = {
-            "seat": seat,
-            "decision": decision.name,
-            "context": game.view(seat)["context"],
-            "options": [option.as_dict() for option in listed],
-        }
-        if "view" in self._wants:
-            params["view"] = game.view(seat)
-        if "log" in self._wants:
-            lines = [line for _, line in numbered_lines(game.table, game.state, seat)]
-            params["log"] = [line.text for line in lines[self._told :] if line.text]
-            self._told = len(lines)
+        params, self._told = question(game, decision, self._wants, self._told)
         number = self._ask("choose", params).get("option")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(listed):
             raise self._failed(f"chose option {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")

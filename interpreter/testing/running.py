@@ -231,7 +231,7 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
 
 
 def _failures_of(troubles: Iterable[Trouble]) -> Iterator[Failure]:
-    for trouble in {trouble.key: trouble for trouble in troubles}.values():
+    for trouble in {trouble.key: trouble for trouble in troubles if trouble.kind != "told"}.values():
         yield Failure(str(trouble), trouble.span, trouble.notes)
 
 

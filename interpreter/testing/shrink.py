@@ -37,8 +37,8 @@ SECONDS = 30.0
 """Time limit for shrinking a finding, in seconds."""
 SEEDS = 4
 """Number of other seeds tried if a game starts at a later phase, where its random outcomes start anew."""
-LEFT_OUT = ("copies", "forms")
-"""Kinds of trouble that no scenario can reproduce: faults of the interpreter."""
+LEFT_OUT = ("copies", "forms", "told")
+"""Kinds of trouble that no scenario reproduces: faults of the interpreter, and what is no fault."""
 
 T = TypeVar("T")
 Choices = tuple[tuple[int, dict[str, Json]], ...]

@@ -18,15 +18,16 @@ from interpreter.base.source import Span
 from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.determinization import Memory, otherwise, uppermost
 from interpreter.engine.game import Game
-from interpreter.engine.log_records import Choice, Event, Mark, read, reveals
-from interpreter.engine.observation import Draw, known_apart, shown, shown_apart
+from interpreter.engine.log_records import Choice, Event, Mark, read
+from interpreter.engine.observation import Draw, shuffled
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.restore import load_game
-from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record
 from interpreter.lowering.constants import RuleFailure
+from interpreter.testing.channels import CHANNELS, Channel
+from interpreter.testing.twins import Told, Twin
 
 __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of"]
 
@@ -34,13 +35,15 @@ KINDS = {
     "failure": "a rule fails",
     "dead end": "a player must choose, but has no option",
     "endless": "a choice, a phase or the game never ends",
-    "leak": "a player learns hidden information",
+    "told": "the rules tell a player hidden information, perhaps on purpose",
+    "leak": "a channel tells a player hidden information that the rules do not tell",
     "totals": "cards, tokens or pieces are lost or created",
     "options": "an offered choice is refused, or one that is not offered is accepted",
     "copies": "a clone, a loaded save or an undone choice differs from the original game",
     "forms": "the plain form of the rules and the module differ",
 }
-"""The kinds of trouble. All but the first four are faults of the interpreter, not of a ruleset."""
+"""The kinds of trouble. The first three are faults of a ruleset, the last five of the interpreter; what is told is
+none."""
 
 PHASE = 1_000
 """Number of choices after which a phase counts as endless."""
@@ -50,6 +53,10 @@ READ = 400
 """Largest number of options of a decision that are examined."""
 TRIED = 6
 """Number of random options tried."""
+READ_AT_ONCE = 2
+"""Number of channels that a sampled check compares."""
+FOLLOWED = 2
+"""Most twins that follow a game; the oldest one is dropped first."""
 OFTEN = 12
 """Number of checks of one kind of moment after which the interval between checks grows by its initial length."""
 
@@ -90,6 +97,8 @@ class Examiner:
     draw: Draw
     thorough: bool = False
     compares: bool = True
+    channels: Mapping[str, Channel] = field(default_factory=lambda: CHANNELS)
+    """Channels that are compared between the game and its twins."""
     looked: Counter[tuple[object, ...]] = field(default_factory=Counter)
     """Number of checks by check and kind of moment. A kind is the choice made and the events it led to."""
     phases: int = 0
@@ -100,6 +109,7 @@ class Examiner:
     _close: bool = False
     _phase: int = 0
     _memories: dict[int, Memory] = field(default_factory=dict)
+    _followed: list[Twin] = field(default_factory=list)
 
     def look(self) -> Iterator[Trouble]:
         """Check the current state of the game."""
@@ -141,9 +151,13 @@ class Examiner:
             yield from self._other_form(before, option, start)
         if self._now("undo", 6):
             yield from self._undo(before, option)
+        self._follow(option.as_dict(), decision.actor)
+        for twin in list(self._followed) if self._followed and self._now("followed", 4) else ():
+            self._followed.remove(twin)
+            yield from (trouble for trouble in self._compared(twin, option) if trouble.kind == "leak")
         if not game.is_over and self._now("told", 2):
             for _ in self._times():
-                yield from self._reveals(before, option, start)
+                yield from self._twins(before, option, start)
 
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
@@ -177,17 +191,14 @@ class Examiner:
     # --- current state
 
     def _views(self) -> Iterator[Trouble]:
-        """Check that every player's view can be built and does not depend on hidden information."""
+        """Check that what players are told does not depend on hidden information."""
         game = self.game
+        if game.is_over:
+            return
         try:
             for player in self._players():
-                shown(game, player)
                 other = otherwise(game, player, self.draw, memory=self._memory(player))
-                apart = known_apart(game, other, player)
-                if apart is not None:
-                    what, actual, alternative = apart
-                    message = f"what player {player + 1} knows depends on hidden information: {_what(what)}"
-                    yield Trouble("leak", message, _ask_span(game), _apart(actual, alternative))
+                yield from self._compared(Twin(player, other, len(game.state.log)))
         except RuleFailure as failure:
             yield trouble_of(failure)
 
@@ -307,17 +318,13 @@ class Examiner:
         if game.digest() != before.digest():
             yield Trouble("copies", f"undoing `{option}` does not restore the game", option_span(option))
 
-    def _reveals(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """Check that what a choice reveals depends neither on hidden information (cards that moved excepted) nor on
-        sealed choices. What the course of the game gives away, such as the next player to decide, is not checked."""
+    def _twins(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
+        """Make the choice in twins of the game before it. The cards that it moves are the same there."""
         game = self.game
-        log = game.state.log[start:]
-        if reveals(log):
-            return
         layout = game.machine.constants.layout
         first, count = layout.base.get("location", 0), layout.count("location") if "location" in layout.base else 0
         chance = layout.base["chance"]
-        changed = [cell for record in log for cell, _ in changes(record)]
+        changed = [cell for record in game.state.log[start:] for cell, _ in changes(record)]
         mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
         moved = {cell - first for cell in changed if first <= cell < first + count}
         backs = set(uppermost(game))
@@ -333,34 +340,45 @@ class Examiner:
                 alternatives = list(islice(decision.options, READ))
                 others.append((before.clone(), alternatives[self.draw(len(alternatives))]))
             for other, choice in others:
-                yield from self._tells_alike(player, other, choice, option, start)
+                twin = Twin(player, other, start)
+                if twin.follow(choice.as_dict(), decision.actor):
+                    yield from self._compared(twin, option)
 
-    def _tells_alike(self, player: int, other: Game, choice: Option, made: Option, start: int) -> Iterator[Trouble]:
-        try:
-            other.apply(choice.as_dict())
-            if self._asks(other) != self._asks(self.game):
-                return
-            actual, alternative = (
-                list(lines_since(game.table, game.state, since, player))
-                for game, since in ((self.game, start), (other, 0))
-            )
-        except (IllegalMove, RuleFailure):  # hidden information may decide legality: no message leaks it
-            return
-        if [(a.kind, a.name) for a in actual] != [(b.kind, b.name) for b in alternative]:
-            return
-        for a, b in zip(actual, alternative, strict=True):
-            if (a.text, a.values) != (b.text, b.values):
-                message = f"`{a.name}` tells player {player + 1} hidden information"
-                notes = (f"shown: {a.text or a.values}", f"with other hidden information: {b.text or b.values}")
-                events = (event for r in self.game.state.log[start:] if isinstance(event := read(r), Event))
-                span = next((event.site for event in events if event.name == a.name), None)
-                yield Trouble("leak", message, span or option_span(made), notes)
-                return
-        apart = shown_apart(self.game, other, player)
+    def _follow(self, choice: Mapping[str, Json], by: int) -> None:
+        """Let the twins make the choice that the game has made. Those where it is not possible are dropped."""
+        self._followed = [twin for twin in self._followed if not self.game.is_over and twin.follow(choice, by)]
+
+    def _compared(self, twin: Twin, made: Option | None = None) -> Iterator[Trouble]:
+        """Check that no channel tells the player more than the rules do; report what these tell."""
+        apart = twin.told_apart(self.game)
         if apart is not None:
-            what, seen, would = apart
-            message = f"what player {player + 1} sees depends on hidden information: {_what(what)}"
-            yield Trouble("leak", message, option_span(made), _apart(seen, would))
+            if self._asks(twin.other) == self._asks(self.game) and apart[0].is_like(apart[1]):
+                yield self._told(twin.player, made, *apart)
+            return
+        leak = twin.leak(self.game, self._some_channels())
+        if leak is not None:
+            channel, here, there = leak
+            message = f"player {twin.player + 1} learns hidden information from the {channel}"
+            yield Trouble(
+                "leak", message, option_span(made) if made is not None else _ask_span(self.game), _apart(here, there)
+            )
+        else:
+            self._followed = [*self._followed, twin][-FOLLOWED:]
+
+    def _some_channels(self) -> Mapping[str, Channel]:
+        """Return all channels or, for checks that are sampled, a few."""
+        if self.thorough:
+            return self.channels
+        return {name: self.channels[name] for name in shuffled(list(self.channels), self.draw)[:READ_AT_ONCE]}
+
+    def _told(self, player: int, made: Option | None, here: Told, there: Told) -> Trouble:
+        place = _ask_span(self.game) if here.sort in ("asked", "offered") or made is None else option_span(made)
+        if here.sort == "event":
+            noted = (read(record) for record in reversed(self.game.state.log))
+            place = next((e.site for e in noted if isinstance(e, Event) and e.name == here.name), place)
+        words = {"event": f"`{here.name}` tells", "offered": f"the options of `{here.name}` tell"}
+        message = f"{words.get(here.sort, f'`{here.name}` shows')} player {player + 1} hidden information"
+        return Trouble("told", message, place, _apart(here.values, there.values))
 
     @staticmethod
     def _asks(game: Game) -> tuple[str, int] | None:
@@ -407,10 +425,6 @@ def _records(game: Game, start: int) -> list[Record]:
 
 def _words(choice: Mapping[str, Json]) -> str:
     return repr(sorted(choice.items(), key=lambda pair: pair[0]))
-
-
-def _what(what: str) -> str:
-    return {"view": "the view", "boards": "a board"}.get(what, f"the {what}")
 
 
 def _apart(left: object, right: object) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from interpreter.kernel.state import State
 from interpreter.language.types import BoolType, KindType
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for, who_decides
+from interpreter.testing.channels import CHANNELS, Channel
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 
 __all__ = ["Course", "Finding", "Moment", "Played", "verify"]
@@ -100,11 +101,12 @@ def verify(
     players: Sequence[int] = (),
     settings: Mapping[str, Json] | None = None,
     played: Played | None = None,
+    channels: Mapping[str, Channel] = CHANNELS,
 ) -> Iterator[Finding]:
     """Play until ``games`` or ``seconds`` is reached, and yield each trouble once. ``played`` reports progress.
 
-    The seed determines the games. ``settings`` apply to all of them; other settings vary. Raises :class:`ValueError`
-    for a number of players that the ruleset does not allow.
+    The seed determines the games. ``settings`` apply to all of them; other settings vary. ``channels`` are those that
+    must not leak. Raises :class:`ValueError` for a number of players that the ruleset does not allow.
     """
     played = played if played is not None else Played()
     end = monotonic() + seconds if seconds is not None else None
@@ -117,7 +119,7 @@ def verify(
         key = (course.players, course.bots)
         if key not in tables:
             tables[key] = bots_of(course.bots, ruleset, course.players)
-        for finding in _played(ruleset, course, tables[key], played, end, looked):
+        for finding in _played(ruleset, course, tables[key], played, end, looked, channels):
             if finding.trouble.key not in keys:
                 keys.add(finding.trouble.key)
                 yield finding
@@ -179,6 +181,7 @@ def _played(
     played: Played,
     end: float | None,
     looked: Counter[tuple[object, ...]],
+    channels: Mapping[str, Channel],
 ) -> Iterator[Finding]:
     """Play a game to its end, its first failure or the time limit. ``looked`` counts the checks of all games."""
     asked, ruleset = ruleset, ruleset.for_players(course.players)
@@ -209,7 +212,8 @@ def _played(
 
     listen(game.state, on_mark)
     streams = streams_for(course.seed, course.players)
-    examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings, looked=looked)
+    draw = drawing(course.seed, "game")
+    examiner = Examiner(game, draw, compares=not course.settings, channels=channels, looked=looked)
     try:
         game.start()
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,8 @@ choose vote by each s in seats, at once:
 def test_a_sealed_choice_is_told_by_reveal_alone(shows: bool, book: Path) -> None:
     """What seats choose at once is revealed when all have chosen; that reveals nothing else."""
     game = loaded(write(book, f"{SEALED}{'reveal' if shows else ''}\nend game")).new_game(2, seed=1)
-    for seat, choice in enumerate(({"do": "right", "number": 2}, {"do": "aye"}, {"do": "nay"})):
+    choices: list[dict[str, Any]] = [{"do": "right", "number": 2}, {"do": "aye"}, {"do": "nay"}]
+    for seat, choice in enumerate(choices):
         game.apply(choice, by=max(0, seat - 1))
     told = [line.name for line in game.log(1) if line.kind == "choice"]
     assert [name for name in told if "." in name] == ["vote.nay", "vote.aye"] + ["hide.right"] * shows
@@ -79,7 +81,8 @@ def test_a_sealed_choice_is_told_by_reveal_alone(shows: bool, book: Path) -> Non
 def test_the_line_of_a_sealed_choice_is_the_same_for_each_alternative(book: Path) -> None:
     ruleset = loaded(write(book, f"{SEALED}\nend game"))
     games = [ruleset.new_game(2, seed=1) for _ in range(2)]
-    for game, choice in zip(games, ({"do": "left"}, {"do": "right", "number": 2}), strict=True):
+    choices: list[dict[str, Any]] = [{"do": "left"}, {"do": "right", "number": 2}]
+    for game, choice in zip(games, choices, strict=True):
         game.apply(choice)
     for player in (1, None):
         assert games[0].log(player) == games[1].log(player)

@@ -67,12 +67,15 @@ def command(
     decisions without options, endless phases and games, broken totals, refused options, leaked hidden information,
     copies of games that differ.
 
+    A leak is a channel (log, view, preview, refusal, …) that tells a player more than the rules do. What the rules
+    themselves tell, by an event, a visible value or the options, is listed as told: it may be meant, and is no fault.
+
     Every choice is checked for failing rules and broken totals. Slower checks (options, copies, hidden information) are
     sampled: always at the first moment of each kind, then less and less often. The last lines report the extent of the
     checks.
 
     Each fault is reduced to a short scenario that fails until the fault is fixed. --write saves it beside the ruleset,
-    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is loaded.
+    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is found.
 
     \b
     Examples:
@@ -100,6 +103,7 @@ def command(
     skipped = _skipped(played, games, asked_for, seconds)
     scenarios = [scenario for _, scenario in reported if scenario is not None]
     file = _write(write, loaded, scenarios) if write is not None and scenarios else None
+    faults = sum(finding.trouble.kind != "told" for finding, _ in reported)
     if output == "json":
         about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": seed, "games": played.games}
         about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
@@ -107,11 +111,12 @@ def command(
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions"
-        say(f"{count}: {len(reported) or 'nothing'} found" + (f", written to {file}" if file is not None else ""))
+        told = f"; {counted(len(reported) - faults, 'thing')} told" if len(reported) > faults else ""
+        say(f"{count}: {faults or 'nothing'} found{told}" + (f", written to {file}" if file is not None else ""))
         notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
         for line in skipped:
             notice(f"skipped: {line}")
-    if reported:
+    if faults:
         raise click.exceptions.Exit(1)
 
 
@@ -158,10 +163,11 @@ def _with_progress(
     played: Played,
 ) -> Iterator[Finding]:
     """Yield the findings; on a terminal, show the progress."""
+    from interpreter.cli.channels import CHANNELS
     from interpreter.cli.progress import counting
     from interpreter.testing.verify import verify
 
-    findings = verify(ruleset, seed, games, seconds, players, settings, played)
+    findings = verify(ruleset, seed, games, seconds, players, settings, played, CHANNELS)
     began, done = monotonic(), 0
     while True:
         total = games if games is not None else round(seconds or 0)
@@ -178,7 +184,7 @@ def _with_progress(
             finding = next(findings, None)
         if finding is None:
             return
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and finding.trouble.kind != "told":
             notice("found a fault; reducing it to a short scenario")
         yield finding
 
@@ -191,7 +197,9 @@ def _tell(finding: Finding, scenario: str | None) -> None:
     for note in trouble.notes:
         say(f"   {note}")
     say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
-    if scenario is None:
+    if trouble.kind == "told":
+        say("   if that is meant, there is nothing to mend")
+    elif scenario is None:
         say("   no short scenario reproduces it")
     else:
         say("   this scenario reproduces it:")

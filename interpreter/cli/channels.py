@@ -1,0 +1,147 @@
+"""All channels by which the program tells a seat about a game, for ``verify``.
+
+Channels of rooms with optional libraries are there if these are installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+from weakref import WeakKeyDictionary
+
+from interpreter.bots.command import WANTS, question
+from interpreter.bots.player import Stream
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.registry import adviser, bots_of
+from interpreter.drawing.picture import picture_of
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.rules import Table
+from interpreter.explain.legality import conditions_of
+from interpreter.lowering.constants import RuleFailure
+from interpreter.pages.notebook import game_cell
+from interpreter.protocol.engine_server import Engine
+from interpreter.testing import channels
+from interpreter.testing.channels import Channel, asked
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.plain.machine import Machine
+    from interpreter.rl.space import Space
+    from interpreter.serve.archive import Store
+    from interpreter.serve.scene import Maps
+
+__all__ = ["CHANNELS"]
+
+EXPLAINED = 3
+"""Number of options that are explained."""
+
+
+def _explanations(game: Game, player: int) -> object:
+    decision = asked(game, player)
+    options = decision.options if decision is not None else ()
+    return [conditions_of(game, option.as_dict(), "en", player) for option in islice(options, EXPLAINED)]
+
+
+def _protocol(game: Game, player: int) -> object:
+    """Return the answers to all requests that name the seat that looks."""
+    engine = Engine(cast("Ruleset", game.ruleset))
+    engine.games[1] = game
+    requests: list[tuple[str, dict[str, object]]] = [
+        (method, {"player": player}) for method in ("status", "view", "log")
+    ]
+    if game.decision_of(player) is not None:
+        requests.append(("options", {"by": player}))
+    decision = asked(game, player)
+    if decision is not None:
+        choices = [option.as_dict() for option in islice(decision.options, EXPLAINED)]
+        requests += [("explain", {"player": player, "choice": choice}) for choice in choices]
+    lines = (json.dumps({"id": 1, "method": method, "params": {"game": 1, **params}}) for method, params in requests)
+    return [engine.answer(line) for line in lines]
+
+
+def _hints(game: Game, player: int) -> object:
+    """Return the advice of a policy. Searches, which deal hidden things anew, have tests of their own."""
+    decision = asked(game, player)
+    if decision is None:
+        return None
+    bot = bots_of(adviser(game.ruleset), game.ruleset, game.table.seats)[player]
+    copy = game.clone()
+    if not isinstance(bot, PolicyBot) or copy.decision is None:
+        return None
+    try:
+        return bot.choose(copy, copy.decision, Stream(0, "hint")).as_dict()
+    except (IllegalMove, RuleFailure):  # a policy that fails is no fault of the rules
+        return None
+
+
+def _programs(game: Game, player: int) -> object:
+    """Return what a program that plays the seat is sent."""
+    decision = asked(game, player)
+    return question(game, decision, WANTS) if decision is not None else None
+
+
+def _picture(game: Game, player: int) -> object:
+    return picture_of(game, player) if game.ruleset.model.graph is not None else None
+
+
+def _observation(game: Game, player: int) -> object:
+    return _space(game.machine, game.table).observe(game, player)
+
+
+_SPACES: WeakKeyDictionary[Machine, Space] = WeakKeyDictionary()
+
+
+def _space(machine: Machine, table: Table) -> Space:
+    from interpreter.rl.numbering import Limits
+    from interpreter.rl.space import Space
+
+    if machine not in _SPACES:
+        _SPACES[machine] = Space(cast("Ruleset", table.rules), table.seats, {}, table, Limits())
+    return _SPACES[machine]
+
+
+def _page(game: Game, player: int) -> object:
+    """Return the page of the seat at a table of the server, piece by piece."""
+    from interpreter.play.game_records import header_of
+    from interpreter.serve.archive import Kept, SeatRow
+    from interpreter.serve.live import Live
+    from interpreter.serve.table_page import View
+
+    seats = [SeatRow(str(seat), "person") for seat in game.machine.constants.seats]
+    kept = Kept("table", header_of(game), "", "host", "watch", True, seats, audience="shared")
+    copy = game.clone(log=True)  # gets the names of its persons
+    live = Live(kept, cast("Ruleset", copy.ruleset), copy, cast("Store", None), 0.0)  # nothing is stored
+    view = View(live, player, _maps(game.ruleset.id))
+    return {name: str(piece) for name, piece in view.pieces().items()}
+
+
+@lru_cache(maxsize=4)
+def _maps(ruleset: str) -> Maps:
+    from interpreter.serve.scene import Maps
+
+    return Maps()
+
+
+def _all() -> Mapping[str, Channel]:
+    found: dict[str, Channel] = {
+        **channels.CHANNELS,
+        "explanations": _explanations,
+        "protocol": _protocol,
+        "hints": _hints,
+        "programs as bots": _programs,
+        "picture": _picture,
+        "notebook": game_cell,
+    }
+    if find_spec("numpy"):
+        found["observation"] = _observation
+    if find_spec("starlette") and find_spec("jinja2"):
+        found["page"] = _page
+    return found
+
+
+CHANNELS: Mapping[str, Channel] = _all()

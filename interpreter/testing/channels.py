@@ -1,0 +1,126 @@
+"""Channels: all ways in which the program tells a seat about a game, each as a function of the game and the seat.
+
+:mod:`interpreter.testing.twins` compares them between games that differ only in what the seat may not see. Rooms above
+this one have channels too; :mod:`interpreter.cli.channels` adds them. A test fails if a way to look at a game is part
+of no channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+from interpreter.base.plain_data import Json
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove, legal_choice
+from interpreter.engine.sight import seen_by
+from interpreter.engine.views import board_of, is_shown, numbered_lines, question_of
+from interpreter.kernel.state import Value
+from interpreter.language.types import BoolType, CardType, IntType, KindType, NodeType, SeatType, Type
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.machine import OptionSite
+from interpreter.play.keyboard import numbered
+
+__all__ = ["CHANNELS", "MOST_OPTIONS", "Channel", "asked"]
+
+Channel = Callable[[Game, int], object]
+"""Return what a seat gets through a channel, as plain data."""
+
+MOST_OPTIONS = 60
+"""Number of options that a channel describes."""
+MOST_REFUSED = 4
+"""Number of choices of an alternative that are tried."""
+
+
+def asked(game: Game, player: int) -> Decision | None:
+    """Return the decision of a seat on its turn; None for a seat that chooses before its turn, or does not choose."""
+    decision = game.decision
+    return decision if decision is not None and decision.actor == player else None
+
+
+def _log(game: Game, player: int) -> object:
+    return list(numbered_lines(game.table, game.state, player))
+
+
+def _boards(game: Game, player: int) -> object:
+    seen = seen_by(game.table, game.state, player)
+    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
+    return [
+        board_of(game.table, game.state, board, "en", player, seen)
+        for board in boards
+        if is_shown(game.table, game.state, board, player, seen)
+    ]
+
+
+def _prompt(game: Game, player: int) -> object:
+    return [question_of(game.table, game.state, decision, "en", player) for decision in game.decisions]
+
+
+def _options(game: Game, player: int) -> object:
+    """Return the options as lines of the keyboard, with previews."""
+    decision = game.decision_of(player)
+    codes = list(islice((option.code for option in decision.options), MOST_OPTIONS)) if decision is not None else []
+    return numbered(game, decision, codes) if decision is not None else []
+
+
+def _refusals(game: Game, player: int) -> object:
+    """Return what the seat reads if it tries choices, most of which are not legal."""
+    decision = game.decision_of(player)
+    return [_refusal(game, decision, choice) for choice in _tried(game, decision)] if decision is not None else []
+
+
+def _refusal(game: Game, decision: Decision, choice: dict[str, Json]) -> object:
+    try:
+        legal_choice(game.table, decision, choice)
+    except IllegalMove as refused:
+        return str(refused), tuple(refused.reasons)
+    except RuleFailure:  # a condition cannot cope with a value that is not offered
+        pass
+    return None
+
+
+def _tried(game: Game, decision: Decision) -> Iterator[dict[str, Json]]:
+    for option in decision.site.options:
+        yield from islice(_choices(game, option), MOST_REFUSED)
+
+
+def _choices(game: Game, option: OptionSite) -> Iterator[dict[str, Json]]:
+    """Yield choices of an alternative: the first values of all its types, then the second ones, and so on."""
+    columns = [(choice.name, _values(game, choice.type)) for choice in option.core.choices]
+    if not all(values for _, values in columns):
+        return
+    for number in range(max((len(values) for _, values in columns), default=1)):
+        yield {"do": option.name, **{name: values[number % len(values)] for name, values in columns}}
+
+
+def _values(game: Game, type_: Type) -> list[Value]:
+    """Return values of a type by public names; none for composed types."""
+    model, names = game.ruleset.model, game.ruleset.names
+    match type_:
+        case IntType():
+            return [*range(8), 100]
+        case BoolType():
+            return [False, True]
+        case KindType():
+            return list(names.members(type_.name))
+        case SeatType():
+            return list(game.machine.constants.seats)
+        case NodeType() if model.graph is not None:
+            return [row.name for row in model.graph.nodes]
+        case CardType():
+            cards = (number for number, row in enumerate(model.cards) if type_.name in ("", row.kind))
+            return [names.public(card, type_) for card in cards]
+        case _:
+            return []
+
+
+CHANNELS: Mapping[str, Channel] = {
+    "log": _log,
+    "view": lambda game, player: game.view(player),
+    "boards": _boards,
+    "prompt": _prompt,
+    "options": _options,
+    "refusals": _refusals,
+}
+"""The channels of this room and those below."""
