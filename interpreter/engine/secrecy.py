@@ -139,6 +139,10 @@ class Secrecy:
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
+    def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
+        """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
+        return self._parameters[procedure], self._called[procedure]
+
     @property
     def announced_draws(self) -> frozenset[str]:
         """Named chances whose outcomes are always announced."""

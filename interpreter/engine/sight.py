@@ -25,6 +25,7 @@ __all__ = [
     "Veil",
     "backs_of",
     "compiled",
+    "hidden_cards",
     "look_alike",
     "may_see",
     "reads_secrets",
@@ -117,7 +118,7 @@ def _sight_of(table: Table, player: int) -> _Sight:
     return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
 
 
-def _hidden_cards(table: Table, state: State, player: int) -> list[int]:
+def hidden_cards(table: Table, state: State, player: int) -> list[int]:
     """Return the cards in zones that the player may not see."""
     layout, places = table.machine.constants.layout, _sight(table, player).places
     first = layout.base["location"]
@@ -140,7 +141,7 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
         if value is not None:
             veiled[cell] = Veil(len(value)) if is_counted else _UNSEEN
     for first in sight.carried:
-        veiled.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
+        veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
         if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
@@ -176,8 +177,8 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
     first = table.machine.constants.layout.base["location"]
-    hidden = {first + card for card in _hidden_cards(table, state, player)} & {
-        first + card for card in _hidden_cards(table, other, player)
+    hidden = {first + card for card in hidden_cards(table, state, player)} & {
+        first + card for card in hidden_cards(table, other, player)
     }
     return all(cell in mine or cell in hidden for cell in differing)
 
