@@ -27,11 +27,12 @@ from interpreter.engine.views import lines_since
 from interpreter.play.game_records import SavedGame, read_saved_game, replay_game, ruleset_of
 from interpreter.play.match import Match
 from interpreter.serve import web
+from interpreter.serve.archive import Store
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
 from tests.serve.served import Served, get, now, post, until
-from tests.small import FAMILY, write
+from tests.small import FAMILY, loaded, write
 
 
 @pytest.fixture(scope="module")
@@ -312,6 +313,34 @@ def test_who_joins_a_saved_game_is_told(served: Served) -> None:
     loaded = list(served.hall.kept.values())[-1]
     assert BEFORE in get(f"{served.base}/join/{loaded.id}").text
     assert BEFORE in get(f"{served.base}/seat/{loaded.seats[0].token}").text
+
+
+def test_choices_that_changed_rules_undo_count_as_seen(tmp_path: Path) -> None:
+    """While the table is open, and while the server is off."""
+    act = "choose say by seats[0]:\n  number n in {}:\n    amount = n"
+    path = write(tmp_path, act.format("1 .. 9"))
+    store = tmp_path / "tables.sqlite"
+    running = Served(store, rulesets=[str(path)])
+    live, links, _ = running.table("tiny", ["person", "person"])
+    choose(running, live, 0, 8)
+    running.done(live.go_on_with(loaded(write(tmp_path, act.format("1 .. 8")))))
+    assert live.kept.choices == []
+    assert BEFORE in get(links[0]).text
+    other, links, _ = running.table("tiny", ["person", "person"])
+    choose(running, other, 0, 7)
+    assert BEFORE not in get(links[0]).text
+    running.close()
+    write(tmp_path, act.format("1 .. 7"))
+    running = Served(store, rulesets=[str(path)])
+    try:
+        for _ in range(2):
+            assert BEFORE in get(links[0].replace(links[0].rsplit("/seat", 1)[0], running.base)).text
+            choose(running, running.hall.lives[other.kept.id], 0)
+    finally:
+        running.close()
+    archive = Store(store)
+    assert [each.header.get("continued") for each in archive.tables()] == [True, True]
+    archive.close()
 
 
 # --- security
