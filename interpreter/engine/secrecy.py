@@ -161,6 +161,10 @@ class Secrecy:
         """Return whether everybody may know which calls led to a note."""
         return not self._notes.get(event, {}).get(span)
 
+    def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
+        """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
+        return self._parameters[procedure], self._called[procedure]
+
     @property
     def announced_draws(self) -> frozenset[str]:
         """Named chances whose outcomes are always announced."""

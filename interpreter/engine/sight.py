@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
@@ -12,14 +11,13 @@ from msgspec import Struct
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
 from interpreter.engine.secrecy import is_visible
-from interpreter.kernel.state import Frame, Record, State, Value
+from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
 from interpreter.plain.closures import Evaluate
-from interpreter.plain.machine import Code, Machine
 
 __all__ = [
     "Held",
@@ -27,8 +25,7 @@ __all__ = [
     "Veil",
     "backs_of",
     "compiled",
-    "forecast",
-    "imagined",
+    "hidden_cards",
     "look_alike",
     "may_see",
     "reads_secrets",
@@ -72,26 +69,6 @@ _LOOKS = (
 )
 for _name in _LOOKS:
     setattr(Veil, f"__{_name}__", _look)
-
-
-class _Amount(Veil):
-    """Hidden number in a state that rules run on: whatever is added to it or taken away, the sum is hidden."""
-
-    __slots__ = ()
-
-
-for _name in ("add", "sub", "radd"):
-    setattr(_Amount, f"__{_name}__", lambda self, _: self)
-
-
-class _NoChance:
-    """Chance source for rules that may not draw."""
-
-    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
-        raise Unseen
-
-    def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
-        raise Unseen
 
 
 COUNTED = CardHolderType | CollectionType
@@ -141,7 +118,7 @@ def _sight_of(table: Table, player: int) -> _Sight:
     return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
 
 
-def _hidden_cards(table: Table, state: State, player: int) -> list[int]:
+def hidden_cards(table: Table, state: State, player: int) -> list[int]:
     """Return the cards in zones that the player may not see."""
     layout, places = table.machine.constants.layout, _sight(table, player).places
     first = layout.base["location"]
@@ -164,7 +141,7 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
         if value is not None:
             veiled[cell] = Veil(len(value)) if is_counted else _UNSEEN
     for first in sight.carried:
-        veiled.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
+        veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
         if isinstance(value, Veil):
@@ -202,8 +179,8 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
     first = table.machine.constants.layout.base["location"]
-    hidden = {first + card for card in _hidden_cards(table, state, player)} & {
-        first + card for card in _hidden_cards(table, other, player)
+    hidden = {first + card for card in hidden_cards(table, state, player)} & {
+        first + card for card in hidden_cards(table, other, player)
     }
     return all(cell in mine or cell in hidden for cell in differing)
 
@@ -260,46 +237,6 @@ def seen_by(table: Table, state: State, player: int | None) -> State:
         if veil.many != 0:  # an empty zone has nothing to hide
             seen.cells[cell] = veil
     return seen
-
-
-def imagined(table: Table, state: State, player: int) -> State:
-    """Return a state as a player knows it, for rules to run on with :func:`forecast`: what the player may not see is
-    veiled, in cells and in the locals of active procedures."""
-    copy = state.clone()
-    copy.leave()
-    for cell, veil in veils(table, state, player).items():
-        held = copy.cells[cell]
-        if veil.many is not None:
-            copy.cells[cell] = veil
-        else:
-            copy.cells[cell] = (_AMOUNT,) * len(held) if isinstance(held, tuple) else _AMOUNT
-    copy.frame = _imagined_frame(table, copy.frame, player)
-    return copy
-
-
-_AMOUNT = _Amount()
-
-
-def _imagined_frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
-    if frame is None:
-        return None
-    index, env, caller, into = frame
-    if index < len(table.rules.program.stretches):
-        labels = table.rules.secrecy.locals_at(index)
-        hidden = {local for local, label in labels.items() if not is_visible(label, env, player)}
-        env = tuple(_UNSEEN if local in hidden else value for local, value in enumerate(env))
-    return index, env, _imagined_frame(table, caller, player), into
-
-
-def forecast(table: Table, state: State, code: Code) -> list[Record]:
-    """Return what surely follows a choice in an :func:`imagined` state, which changes: the log up to the place where
-    the rules read something hidden or draw. Raises :class:`RuleFailure`."""
-    with suppress(Unseen):
-        Machine.take(table.machine, state, _NO_CHANCE, *code)
-    return state.log
-
-
-_NO_CHANCE = _NoChance()
 
 
 class Held(NamedTuple):

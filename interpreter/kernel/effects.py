@@ -94,7 +94,7 @@ class Effects:
         """Set a cell and wake the standing rules that read it."""
         cells = state.cells
         old = cells[cell]
-        if old == value and type(old) is type(value):
+        if type(old) is type(value) and old == value:
             return
         state.log.append((PUT, site, cell, old))
         cells[cell] = value
@@ -196,7 +196,7 @@ class Effects:
                 content = tuple(
                     [pile for _, _, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in content])]
                 )
-            if content != cells[changed]:
+            if len(content) != len(cells[changed]) or content != cells[changed]:  # veils are counted, not compared
                 changes.append((changed, content))
         for card in cards:
             if cells[self._location + card] != zone:
@@ -254,7 +254,7 @@ class Effects:
         increased = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
         if min(amount, default=0) < 0:
             raise Refused("an amount below 0 cannot be moved")
-        if min(remaining, default=0) < 0 and source not in self.unlimited:
+        if source not in self.unlimited and min(remaining, default=0) < 0:
             raise Refused(f"{self.names(source)} holds less than that")
         track = self.tracks.get(target)
         if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(increased)):
@@ -265,7 +265,7 @@ class Effects:
     def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
         if amount < 0:
             raise Refused("an amount below 0 cannot be moved")
-        if held < amount and source not in self.unlimited:
+        if source not in self.unlimited and held < amount:
             raise Refused(f"{self.names(source)} holds {held}, not {amount}")
         track = self.tracks.get(target)
         if track is not None and there + amount > track.capacity(0):

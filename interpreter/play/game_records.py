@@ -63,7 +63,7 @@ class Header(TypedDict):
     chance: NotRequired[Outcomes]
     bots: NotRequired[list[str]]
     continued: NotRequired[bool]
-    """The game goes on from the middle of another."""
+    """The game goes on from the middle of another, or of a longer course of its own that was taken back."""
 
 
 class Difference(Exception):

@@ -6,9 +6,10 @@ from functools import cached_property
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
+from interpreter.engine.foreseen import forecast, veiled
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
-from interpreter.engine.sight import Unseen, forecast, imagined
+from interpreter.engine.sight import Unseen
 from interpreter.engine.views import Spoken, lines_since
 from interpreter.kernel.state import State
 from interpreter.lowering.constants import RuleFailure
@@ -28,7 +29,7 @@ class Foresight:
 
     @cached_property
     def _known(self) -> State:
-        return imagined(self.table, self.decision.state, self.decision.actor)
+        return veiled(self.table, self.decision.state, self.decision.frame, self.decision.actor)
 
     def first(self, code: Code) -> str:
         """Return the line of the first event after a choice, without the actor.

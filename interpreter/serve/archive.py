@@ -209,6 +209,10 @@ class Store:
         """Record who may have seen hidden information."""
         await self.write(lambda c: c.execute("update tables set audience = ? where id = ?", (audience, id)))
 
+    async def header(self, id: str, header: Header) -> None:
+        """Replace the header."""
+        await self.write(lambda c: c.execute("update tables set header = ? where id = ?", (json.dumps(header), id)))
+
     async def remove(self, id: str) -> None:
         await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
 

@@ -20,10 +20,9 @@ from weakref import WeakValueDictionary
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot, BotFailed
 from interpreter.bots.registry import adviser, bots_of
-from interpreter.engine.determinization import Undealt, Worlds
+from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed, is_choice
-from interpreter.engine.observation import shown_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
@@ -39,8 +38,6 @@ __all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
-WORLDS = 8
-"""Number of determinizations in which a choice is replayed, to find out whether it revealed anything to its seat."""
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that a name in a sentence must not have: controls, which could turn the direction of what follows."""
 _SLOW = "search"
@@ -141,6 +138,11 @@ class Live:
         """Return whether hidden information may be shown: the game is over, or one person has always played alone."""
         return self.game.is_over or self.kept.audience in ("alone", "read")
 
+    @property
+    def is_continued(self) -> bool:
+        """Return whether somebody may have seen how the game goes on."""
+        return self.cut_due or self.kept.header.get("continued", False)
+
     async def open_book(self) -> bool:
         """Return :attr:`is_open_book`. From now on nobody can join this game unless it is over, since the person who
         plays it may have seen hidden information."""
@@ -209,6 +211,7 @@ class Live:
         line = {"by": seat, **choice, "decision": name}
         try:
             if self.cut_due:
+                await self._continue()
                 await self.store.cut(self.kept.id, len(self.kept.choices))
                 self.cut_due = False
             await self.store.append(self.kept.id, len(self.kept.choices), line)
@@ -235,35 +238,9 @@ class Live:
         if last is None or self.kept.seats[seat].kind != "person":
             return None
         persons = {n for n, each in enumerate(self.kept.seats) if each.kind == "person" and n != seat}
-        if self.game.is_over:  # everybody may have read the log
+        if self.game.is_over or not foresees(self.game, seat, len(choices) - last):
             return last, sorted(persons)
-        if last == len(choices) - 1 and not self._reveals(seat):
-            return last, []
-        after = {line["by"] for line in choices[last + 1 :]} & persons
-        return last, sorted(persons if self._reveals(seat, len(choices) - last) else after)
-
-    def _reveals(self, seat: int, number: int = 1) -> bool:
-        """Return whether the last ``number`` choices revealed a random outcome or hidden information to the seat.
-        Hidden information is detected by replaying them in other worlds that were consistent with its view before."""
-        before, constants = self.at(len(self.kept.choices) - number), self.game.machine.constants
-        first = constants.layout.base["chance"]
-        chance = slice(first, first + len(constants.chance_names))
-        if self.game.state.cells[chance] != before.state.cells[chance]:
-            return True
-        try:
-            worlds = Worlds(before, seat)
-            return any(
-                self._is_distinguishable(worlds.deal(0, self._streams[seat].below), seat, number) for _ in range(WORLDS)
-            )
-        except (Undealt, IllegalMove, RuleFailure):
-            return True
-
-    def _is_distinguishable(self, world: Game, seat: int, number: int) -> bool:
-        """Return whether the seat's view of a world differs from its view of the game after the last ``number``
-        choices are replayed there."""
-        for line in self.kept.choices[-number:]:
-            world.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
-        return shown_apart(world, self.game, seat) is not None
+        return last, sorted({line["by"] for line in choices[last + 1 :]} & persons)
 
     async def undo(self, seat: int) -> str:
         """Undo a seat's last choice, or request the agreement of others. Return a message for the page."""
@@ -276,7 +253,7 @@ class Live:
                 self.asking = seat, stay, set()
                 message = "Waiting for the others to agree."
             else:
-                await self._cut(stay)
+                await self._cut(seat, stay)
                 message = ""
         self._notify()
         return message
@@ -294,17 +271,26 @@ class Live:
                 agreed.add(seat)
                 possible = self.undo_of(who)
                 if possible is not None and set(possible[1]) <= agreed:
-                    await self._cut(stay)
+                    await self._cut(who, stay)
         self._notify()
 
-    async def _cut(self, stay: int) -> None:
+    async def _cut(self, seat: int, stay: int) -> None:
+        number = len(self.kept.choices) - stay
         if self.game.is_over:  # anybody may have read the log
             await self._record("known" if self.kept.audience in ("shared", "known") else "read")
+        elif not foresees(self.game, seat, number):
+            await self._continue()
         await self.store.cut(self.kept.id, stay)
-        number = len(self.kept.choices) - stay
         del self.kept.choices[stay:]
         self.asking = None
         self._undo(number)
+
+    async def _continue(self) -> None:
+        """Record that the game goes on from an earlier moment of a longer one: what is hidden and what will be drawn is
+        the same, and some may have seen it. Whoever joins is told."""
+        header: Header = {**self.kept.header, "continued": True}
+        await self.store.header(self.kept.id, header)
+        self.kept.header = header
 
     # --- seats and bots
 
@@ -443,6 +429,7 @@ class Live:
             else:
                 if stay < len(self.kept.choices):
                     lost = len(self.kept.choices) - stay
+                    await self._continue()
                     await self.store.cut(self.kept.id, stay)
                     del self.kept.choices[stay:]
                     self.note = f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} undone."

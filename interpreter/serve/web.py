@@ -337,7 +337,7 @@ class _Site:
             title=title_for(live, "en"),
             id=kept.id,
             seats=seats,
-            continued=kept.header.get("continued", False),
+            continued=live.is_continued,
         )
 
     async def sit(self, request: Request) -> Response:

@@ -63,6 +63,7 @@ HIDDEN = {
 def test_what_a_player_cannot_work_out_is_not_told(does: str, tmp_path: Path) -> None:
     body = "\n".join(f"    {line}" for line in HIDDEN[does].splitlines())
     act = f"""
+move take(1, deck) to seats[1].hand
 let seen = mood
 choose act by seats[0]:
   go:

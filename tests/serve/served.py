@@ -123,6 +123,7 @@ class Served:
         lines: list[str] = []
         write_log(match.game, lines.append)
         kept = self.done(self.hall.from_log("".join(lines)))
+        del kept.header["continued"]  # as if it had been played at this table
         live = self.hall.lives[kept.id]
         for seat in range(players):
             self.done(live.take(seat, "person"))

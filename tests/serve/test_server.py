@@ -27,10 +27,12 @@ from interpreter.engine.views import lines_since
 from interpreter.play.game_records import SavedGame, read_saved_game, replay_game, ruleset_of
 from interpreter.play.match import Match
 from interpreter.serve import web
+from interpreter.serve.archive import Store
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
 from tests.serve.served import Served, get, now, post, until
+from tests.small import FAMILY, loaded, write
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +229,118 @@ def test_the_last_bid_that_turns_up_the_next_prize_needs_consent(served: Served)
     served.done(live.undo(1))
     assert len(live.kept.choices) == 2
     assert live.asking is not None
+
+
+def test_a_guess_at_a_hidden_number_is_never_taken_back_without_consent(tmp_path: Path) -> None:
+    """Whether it was right or wrong, the others are asked: what the server asks tells nothing, either."""
+    hidden = "kinds: {colour: [red, blue], step: 1..3, percent: 1..100}"
+    family = FAMILY.replace("kinds: {colour: [red, blue], step: 1..3}", hidden)
+    act = "choose guess by seats[0]:\n  say number in 1 .. 100:\n    if number == secret:\n      amount = 2\n  stop\n"
+    family = family.replace(
+        "  amount: {value", "  secret: {value: percent, start: 37, seen: no one}\n  amount: {value", 1
+    )
+    path = write(tmp_path, f"{act}choose next by seats[0]:\n  stop", family=family)
+    running = Served(tmp_path / "tables.sqlite", rulesets=[str(path)])
+    try:
+        live, _, _ = running.table("tiny", ["person", "person"])
+        for number in range(100):
+            choose(running, live, 0, number)
+            assert running.done(live.undo(0)) != "", number
+            assert live.asking is not None
+            running.done(live.agree(1, yes=True))
+            assert live.kept.choices == []
+        choose(running, live, 0, 100)
+        assert running.done(live.undo(0)) == ""
+    finally:
+        running.close()
+
+
+# --- playing ahead
+
+BEFORE = "played before"
+
+
+def play_ahead(served: Served, live: Live) -> None:
+    """Let seat 0 bid, see the next prize, and take the bid back."""
+    before = len(live.kept.choices)
+    choose(served, live, 0)
+    until(lambda: len(live.kept.choices) > before + 1)
+    served.done(live.undo(0))
+    assert len(live.kept.choices) == before
+
+
+def test_who_joins_is_told_that_a_player_has_seen_what_comes(served: Served) -> None:
+    """Prizes are turned up in the same order again."""
+    live, links, watch = served.table("goofspiel", ["person", "bot:random"])
+    play_ahead(served, live)
+    assert BEFORE not in get(links[0]).text  # who plays alone knows
+    assert post(f"{served.base}/host/{live.kept.host}/1", data={"kind": "open"}).status_code == 303
+    join = f"{served.base}/join/{live.kept.id}"
+    assert BEFORE in get(join).text
+    seat = post(f"{join}/1", data={"name": "Friend"}, follow_redirects=True)
+    for page in (seat.text, get(links[0]).text, get(watch).text):
+        assert BEFORE in page
+    store = sqlite3.connect(served.hall.store.path)
+    (header,) = store.execute("select header from tables where id = ?", (live.kept.id,)).fetchone()
+    assert json.loads(header)["continued"] is True
+
+
+def test_who_comes_back_to_a_seat_is_told_what_has_been_seen_meanwhile(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    choose(served, live, 0)
+    assert served.done(live.undo(0)) == ""  # nothing has been seen
+    assert BEFORE not in get(links[1]).text
+    served.done(live.take(1, "bot", "random"))
+    play_ahead(served, live)
+    served.done(live.take(1, "person"))
+    assert BEFORE in get(links[1]).text
+
+
+def test_nobody_is_told_of_choices_that_showed_nothing(served: Served) -> None:
+    live, _, _ = served.table("germany-2018", ["person", "open", "open"])
+    first = now(live).decision
+    assert first is not None
+    served.done(live.take(first.actor, "person"))
+    choose(served, live, first.actor)
+    assert served.done(live.undo(first.actor)) == ""
+    assert BEFORE not in get(f"{served.base}/join/{live.kept.id}").text
+
+
+def test_who_joins_a_saved_game_is_told(served: Served) -> None:
+    _, links, _ = served.table("goofspiel", ["person", "bot:random"])
+    text = get(f"{links[0]}/log").text
+    post(f"{served.base}/load", files={"file": ("game.jsonl", text)})
+    loaded = list(served.hall.kept.values())[-1]
+    assert BEFORE in get(f"{served.base}/join/{loaded.id}").text
+    assert BEFORE in get(f"{served.base}/seat/{loaded.seats[0].token}").text
+
+
+def test_choices_that_changed_rules_undo_count_as_seen(tmp_path: Path) -> None:
+    """While the table is open, and while the server is off."""
+    act = "choose say by seats[0]:\n  number n in {}:\n    amount = n"
+    path = write(tmp_path, act.format("1 .. 9"))
+    store = tmp_path / "tables.sqlite"
+    running = Served(store, rulesets=[str(path)])
+    live, links, _ = running.table("tiny", ["person", "person"])
+    choose(running, live, 0, 8)
+    running.done(live.go_on_with(loaded(write(tmp_path, act.format("1 .. 8")))))
+    assert live.kept.choices == []
+    assert BEFORE in get(links[0]).text
+    other, links, _ = running.table("tiny", ["person", "person"])
+    choose(running, other, 0, 7)
+    assert BEFORE not in get(links[0]).text
+    running.close()
+    write(tmp_path, act.format("1 .. 7"))
+    running = Served(store, rulesets=[str(path)])
+    try:
+        for _ in range(2):
+            assert BEFORE in get(links[0].replace(links[0].rsplit("/seat", 1)[0], running.base)).text
+            choose(running, running.hall.lives[other.kept.id], 0)
+    finally:
+        running.close()
+    archive = Store(store)
+    assert [each.header.get("continued") for each in archive.tables()] == [True, True]
+    archive.close()
 
 
 # --- security
