@@ -54,7 +54,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Ask this person to break a tie of another seat, by number."""
-        who = Spoken(game.table, game.state, self.language, self.seat).text(decision.actor, SEAT)
+        who = Spoken(game.table, game.state, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)

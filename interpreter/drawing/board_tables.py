@@ -31,13 +31,13 @@ def game_drawn(game: Game, player: int | None = None) -> str:
     graph = game.ruleset.model.graph
     if graph is not None and graph.nodes:
         return drawn(picture_of(game, player))
-    return tables_drawn(f"{game.ruleset.title}: {_where(game, player)}", boards_of(game, player))
+    return tables_drawn(f"{game.ruleset.title}: {_where(game)}", boards_of(game, player))
 
 
-def _where(game: Game, player: int | None) -> str:
+def _where(game: Game) -> str:
     if game.decision is None:
         return "over"
-    actor = Spoken(game.table, game.state, "en", player).text(game.decision.actor, SEAT)
+    actor = Spoken(game.table, game.state, "en").text(game.decision.actor, SEAT)
     return f"{actor}: {game.decision.name.replace('_', ' ')}"
 
 

@@ -179,6 +179,7 @@ def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
     """Return a frame with veils for secret locals. A procedure that a secret led to its place cannot go on."""
     program, secrecy = table.rules.program, table.rules.secrecy
     frames: list[tuple[Value, tuple[Value, ...], int]] = []
+    is_led = False
     while frame is not None:
         index, env, frame, into = frame
         place: Value = index
@@ -188,7 +189,8 @@ def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
             waiting = stretch.end.ask.kept if not frames and isinstance(stretch.end, lower.Asks) else ()
             labels, read = secrecy.locals_at(index), secrecy.read_later[index] - {into, *waiting}
             known = {local for local, label in labels.items() if local != into and is_visible(label, env, player)}
-            led = (frames or _is_one_of_many(program, index)) and not is_visible(secrecy.course_at(index), env, player)
+            led = is_led or (not frames and _is_one_of_many(program, index) and bool(secrecy.course_at(index)))
+            is_led = is_led or secrecy.hides_caller(index)
             if led or (maybe & read & labels.keys()) - known:
                 place = _Secret()
             env = tuple(

@@ -13,7 +13,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.rules import Table
-from interpreter.engine.sight import Unseen, Veil
+from interpreter.engine.sight import Unseen, Veil, known_locals
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
@@ -66,10 +66,11 @@ def legal_choice(
     if not decision.is_turned and table.machine.accepts(decision.state, number, values):
         return number, values
     option = decision.site.options[number]
-    if not _reasons(Spoken(table, decision.state, language), decision, option, values):
+    if not _reasons(Spoken(table, decision.state, language), decision.site, option, decision.env, values):
         return number, values
     names = Spoken(table, decision.state, language, decision.actor)
-    reasons = _reasons(names, decision, option, values)
+    known = known_locals(table, decision.frame, decision.actor)
+    reasons = _reasons(names, decision.site, option, known, values)
     raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
 
 
@@ -160,10 +161,12 @@ def _holds(condition: Evaluate, state: State, env: Env) -> bool | None:
         return None
 
 
-def _reasons(names: Spoken, decision: Decision, option: OptionSite, values: tuple[Value, ...]) -> list[Reason]:
+def _reasons(
+    names: Spoken, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
+) -> list[Reason]:
     """Return why an option is refused, as far as the reader of ``names`` may know; empty if it is legal."""
-    table, state, env = names.table, names.state, decision.env
-    layer = table.rules.program.reach.procedures[decision.site.procedure]
+    table, state = names.table, names.state
+    layer = table.rules.program.reach.procedures[site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):

@@ -142,6 +142,10 @@ class Secrecy:
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
+    def hides_caller(self, stretch: int) -> bool:
+        """Return whether it may be a secret which call led to the procedure of a stretch."""
+        return bool(self._called.get(self.program.stretches[stretch].procedure))
+
     @cached_property
     def _notes(self) -> dict[str, dict[Span, Label]]:
         """Labels of the control flow to each place that notes an event, by event."""

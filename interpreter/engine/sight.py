@@ -11,7 +11,7 @@ from msgspec import Struct
 from interpreter.engine.decision import decision_at
 from interpreter.engine.rules import Table
 from interpreter.engine.secrecy import is_visible
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group, Model
@@ -26,6 +26,7 @@ __all__ = [
     "backs_of",
     "compiled",
     "hidden_cards",
+    "known_locals",
     "look_alike",
     "may_see",
     "reads_secrets",
@@ -258,13 +259,15 @@ def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...]
 
 
 def under_way(table: Table, state: State, player: int | None) -> list[tuple[str, list[Held]]]:
-    """Return the active procedures, outermost first, as (rule, locals). A procedure is left out if it would reveal a
-    secret that decided the path there."""
+    """Return the active procedures, outermost first, as (rule, locals). Those are left out that would reveal
+    which call led to a procedure, if a secret decided it."""
     program, secrecy = table.rules.program, table.rules.secrecy
     procedures = []
-    for number, (index, env, into) in enumerate(_frames(table, state)):
-        if number > 0 and not is_visible(secrecy.course_at(index), env, player):
-            continue
+    is_secret = False
+    for index, env, into in _frames(table, state):
+        if is_secret and player is not None:
+            break
+        is_secret = secrecy.hides_caller(index)
         layer = program.procedures[program.stretches[index].procedure].layer
         labels = secrecy.locals_at(index)
         held = [
@@ -274,6 +277,16 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
         ]
         procedures.append((layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
     return procedures[::-1]
+
+
+def known_locals(table: Table, frame: Frame, player: int | None) -> list[Value]:
+    """Return the locals of a procedure at a decision, with veils for those that the player may not know."""
+    index, env = frame[:2]
+    labels = table.rules.secrecy.locals_at(index) if player is not None else {}
+    return [
+        _UNSEEN if local in labels and not is_visible(labels[local], env, player) else value
+        for local, value in enumerate(env)
+    ]
 
 
 def reads_secrets(table: Table, state: State, player: int) -> bool:

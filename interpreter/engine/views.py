@@ -88,7 +88,8 @@ class BoardTable(Struct, frozen=True):
 class Spoken(Names):
     """Formats values in the words of a game's ruleset, in one language.
 
-    The words may read the state, as far as the ``player`` who reads them may see it; without a player, all of it.
+    Prompts and boards may read the state, as far as the ``player`` who reads them may see it; without a player, all of
+    it. Other words do not read it.
     """
 
     def __init__(self, table: Table, state: State, language: str, player: int | None = None) -> None:
@@ -154,7 +155,7 @@ def _spoken_records(
 ) -> Iterator[tuple[Record, Line]]:
     """Yield each log record that produces a line, with its line."""
     sealed_choices: list[tuple[Record, Choice]] = []
-    spoken = Spoken(table, state, language, player)
+    spoken = Spoken(table, state, language)
     for number, record in enumerate(state.log[start:], start):
         match read(record):
             case Choice() as choice if choice.option.ask.sealed and player != choice.actor:
@@ -170,7 +171,7 @@ def _spoken_records(
                         yield sealed, _choice(spoken, choice, player, revealed=True)
                 sealed_choices = [each for each in sealed_choices if not mark.reveals(each[1])]
             case Mark() as mark:
-                yield record, _mark(spoken, mark, state, number, player)
+                yield record, _mark(spoken, mark, number, player)
 
 
 def _sealed_choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
@@ -223,12 +224,12 @@ def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
     return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
-def _mark(spoken: Spoken, mark: Mark, state: State, place: int, player: int | None) -> Line:
+def _mark(spoken: Spoken, mark: Mark, place: int, player: int | None) -> Line:
     rules = spoken.table.rules
     text = _say(spoken, rules.model.says.get(mark.begins), [], [])
     of = mark.word.partition(" of ")[2]
     rule = rules.model.rules.get(of)
-    cites = _cites_of_phase(spoken.table, state, rule, place, player) if rule is not None and mark.begins else ()
+    cites = _cites_of_phase(spoken.table, spoken.state, rule, place, player) if rule is not None and mark.begins else ()
     return Line("mark", mark.word, text, {"number": mark.number}, None, of if rule else "", rules.own_cites(cites))
 
 

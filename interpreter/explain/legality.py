@@ -12,7 +12,7 @@ from msgspec import Struct
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
-from interpreter.engine.sight import Unseen
+from interpreter.engine.sight import Unseen, known_locals
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
 from interpreter.kernel.state import Value
@@ -53,7 +53,7 @@ def conditions_of(
 
 class _Asker:
     def __init__(self, game: Game, language: str, player: int | None) -> None:
-        self._game = game
+        self._game, self._player = game, player
         self._names = Spoken(game.table, game.state, language, player)
         self._state = self._names.state
 
@@ -63,7 +63,7 @@ class _Asker:
         option = decision.site.options[number]
         layer = game.ruleset.program.reach.procedures[decision.site.procedure]
         cites = option.core.cites or layer.cites
-        env = list(decision.env)
+        env = known_locals(game.table, decision.frame, self._player)
         if option.core.guard is not None:
             yield from self._asked(option.core.guard, env, layer.spoken, cites)
         for variable, items, value, choice in zip(

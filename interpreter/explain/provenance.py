@@ -71,7 +71,7 @@ def account_of(
         text=line.text,
         moment=_moment(game, lines[: index + 1], language),
         after=frame(language, "explain.after_choice", choice=choice, text=after) if choice not in ("0", number) else "",
-        values=tuple(_values(game, line, language, player)),
+        values=tuple(_values(game, line, language)),
         chain=chain,
         cites=tuple(quote(game.ruleset, id) for id in line.cites),
     )
@@ -100,9 +100,9 @@ def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
     return ", ".join(text for text in (first, phase) if text)
 
 
-def _values(game: Game, line: Line, language: str, player: int | None) -> Iterator[tuple[str, str]]:
+def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
     """Yield the values of an event or a choice in words."""
-    model, names = game.ruleset.model, Spoken(game.table, game.state, language, player)
+    model, names = game.ruleset.model, Spoken(game.table, game.state, language)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields
     else:

@@ -50,7 +50,7 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
     An option is in the words of the log or, if these are left to events, as typed, with the line of the first event
     beside it. In a long list, options that differ in their last value share a line that shows how to type one.
     """
-    entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language, decision.actor)
+    entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language)
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
@@ -156,7 +156,7 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         raise ValueError(frame(language, "typed.incomplete", error=str(error).lower())) from None
     if not words:
         raise ValueError(frame(language, "typed.nothing"))
-    names = Spoken(game.table, game.state, language, decision.actor)
+    names = Spoken(game.table, game.state, language)
     option = _option(decision, words[0], names)
     choice: dict[str, Json] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}

@@ -74,6 +74,5 @@ def without_actor(names: Spoken, actor: int, text: str) -> str:
 
 
 def words_of(spoken: Spoken, decision: Decision, code: Code) -> str:
-    """Return an option in the words of its log line, without the actor; empty if the ruleset has none. ``spoken`` are
-    the words for the seat that decides."""
+    """Return an option in the words of its log line, without the actor; empty if the ruleset has none."""
     return without_actor(spoken, decision.actor, option_text(spoken, decision, code))

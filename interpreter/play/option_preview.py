@@ -46,7 +46,7 @@ class Foresight:
                     case Event() as event:
                         hash(tuple(event.values))  # reads every part, so that a veil raises
                         line = next(lines_since(self.table, state, number, player, self.language))
-                        return without_actor(Spoken(self.table, state, self.language, player), player, line.text)
+                        return without_actor(Spoken(self.table, state, self.language), player, line.text)
                     case Mark():
                         return ""
                     case Choice() if number:

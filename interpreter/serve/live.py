@@ -157,8 +157,7 @@ class Live:
 
     def seat_name(self, seat: int, language: str = "en") -> str:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
-        player = None if self.game.is_over else PUBLIC
-        return Spoken(self.game.table, self.game.state, language, player).text(seat, SEAT)
+        return Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
 
     def log(self, player: int | None, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
         """Return the numbered lines that a seat may read, of the current game or of an earlier moment ``game``."""

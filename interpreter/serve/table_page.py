@@ -417,7 +417,7 @@ class View:
 
     def _words(self, decision: Decision, code: Code) -> str:
         """Return an option in the words of the log if it has some, else its name and values."""
-        spoken = Spoken(self.live.game.table, self.live.game.state, self.language, self.seat)
+        spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
         said, site = words_of(spoken, decision, code), decision.site.options[code[0]]
         if said:
             return said
@@ -428,7 +428,7 @@ class View:
     def _prompt(self, pointing: Pointing) -> Data:
         """Return the data of the prompt: the alternatives, the slots of the picked one, and a preview of its effect."""
         decision = pointing.decision
-        spoken = Spoken(self.live.game.table, self.live.game.state, self.language, self.seat)
+        spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
         code = pointing.ready()
         then = ""
         if code is not None:

@@ -12,7 +12,9 @@ from itertools import islice
 
 from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Decision
+from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import is_choice
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.sight import seen_by
 from interpreter.engine.views import board_of, is_shown, numbered_lines, question_of
@@ -115,6 +117,11 @@ def _values(game: Game, type_: Type) -> list[Value]:
             return []
 
 
+def _taking_back(game: Game, player: int) -> object:
+    """Return whether the seat could take the last choice back freely; None without one."""
+    return foresees(game, player) if any(map(is_choice, game.state.log)) else None
+
+
 CHANNELS: Mapping[str, Channel] = {
     "log": _log,
     "view": lambda game, player: game.view(player),
@@ -122,5 +129,6 @@ CHANNELS: Mapping[str, Channel] = {
     "prompt": _prompt,
     "options": _options,
     "refusals": _refusals,
+    "taking back": _taking_back,
 }
 """The channels of this room and those below."""

@@ -68,8 +68,10 @@ class Twin:
         if look_alike(game.table, game.state, self.other.state, self.player):
             return None
         views = game.view(self.player), self.other.view(self.player)
-        name = next((name for name, value in views[0].items() if value != views[1][name]), "")
-        return Told("shown", name, (views[0].get(name),)), Told("shown", name, (views[1].get(name),))
+        name = next((name for name, value in views[0].items() if value != views[1][name]), None)
+        if name is None:  # such as the number of cards of a hidden pile
+            return Told("shown", ""), _END
+        return Told("shown", name, (views[0][name],)), Told("shown", name, (views[1][name],))
 
     def leak(self, game: Game, channels: Mapping[str, Channel]) -> tuple[str, object, object] | None:
         """Return the first channel that tells the two games apart, with what the player gets here and there."""

@@ -1,0 +1,234 @@
+"""Nothing that a seat receives depends on what it may not see, through whichever channel.
+
+Two games that differ only in hidden things are the same to a seat, byte by byte, until the rules tell the difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interpreter.cli.channels import CHANNELS
+from interpreter.cli.session import Person
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import load
+from interpreter.lowering.constants import RuleFailure
+from interpreter.protocol.engine_server import METHODS
+from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
+from tests.hiding import FAMILY, HELPERS, Writer, game_of
+
+PACKAGE = Path(__file__).parent.parent.parent / "interpreter"
+
+WAYS = {
+    # what a seat gets
+    "drawing/board_tables.py boards_of": "boards",
+    "drawing/board_tables.py game_drawn": "picture",
+    "drawing/picture.py picture_of": "picture",
+    "engine/game.py log": "log",
+    "engine/game.py view": "view",
+    "engine/observation.py shown": "boards",
+    "engine/views.py board_of": "boards",
+    "engine/views.py is_shown": "boards",
+    "engine/views.py lines_of": "log",
+    "engine/views.py lines_since": "log",
+    "engine/views.py numbered_lines": "log",
+    "engine/views.py pending": "view",
+    "engine/views.py prompt_of": "prompt",
+    "engine/views.py question_of": "prompt",
+    "engine/views.py context_of": "view",
+    "engine/views.py view_of": "view",
+    "explain/legality.py conditions_of": "explanations",
+    "explain/provenance.py account_of": "page",  # its lines and places are those of the log
+    "pages/notebook.py game_cell": "notebook",
+    "serve/live.py log": "page",
+    # how the others work
+    "engine/foreseen.py veiled": "taking back",
+    "engine/game.py value": "refuses to read hidden things: tests of queries",
+    "engine/queries.py value_of": "refuses to read hidden things: tests of queries",
+    "engine/observation.py shown_apart": "compares",
+    "engine/observation.py known_apart": "compares",
+    "engine/observation.py hidden_from": "cells, for the interpreter alone",
+    "engine/determinization.py otherwise": "for the interpreter alone",
+    "engine/secrecy.py is_visible": "decides",
+    "engine/sight.py compiled": "decides",
+    "engine/sight.py hidden_cards": "decides",
+    "engine/sight.py known_locals": "decides",
+    "engine/sight.py look_alike": "decides",
+    "engine/sight.py may_see": "decides",
+    "engine/sight.py reads_secrets": "decides",
+    "engine/sight.py seen_by": "decides",
+    "engine/sight.py under_way": "view",
+    "engine/sight.py veils": "decides",
+    "rl/spiel.py resample_from_infostate": "worlds: tests of searches",
+    "rl/spiel.py set_from": "observation",
+    "rl/spiel.py string_from": "observation",
+}
+"""All functions that take the `player` who looks, with the channel that compares what they give."""
+
+REQUESTS = {
+    "version": "nothing of a game",
+    "new": "nothing hidden: a new game",
+    "status": "protocol",
+    "options": "protocol",
+    "apply": "protocol",  # a status without a player, which shows everything
+    "view": "protocol",
+    "log": "protocol",
+    "undo": "protocol",
+    "clone": "protocol",
+    "save": "everything, for the client that is trusted with it",
+    "load": "protocol",
+    "explain": "protocol",
+    "hint": "hints",
+    "close": "nothing",
+    "quit": "nothing",
+}
+"""All methods of the protocol."""
+
+COMMANDS = {
+    "help": "nothing of a game",
+    "?": "nothing of a game",
+    "options": "options",
+    "boards": "boards",
+    "view": "view",
+    "hint": "hints",
+    "undo": "a person plays alone",
+    "quit": "nothing",
+    "save": "a person plays alone",
+}
+"""All commands of somebody who plays in the terminal."""
+
+
+def ways() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if place.startswith(("compiler/", "testing/", "cli/channels")):  # numbers of bots; what is tested here
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+                if "player" in names:
+                    yield f"{place} {node.name}"
+
+
+def test_every_way_to_look_at_a_game_is_part_of_a_channel() -> None:
+    assert set(ways()) == set(WAYS)
+    assert set(METHODS) == set(REQUESTS)
+    known = re.findall(
+        r"case ((?:\"[^\"]+\"(?: \| )?)+):", Path(Person.__module__.replace(".", "/") + ".py").read_text()
+    )
+    assert {word for words in known for word in re.findall(r'"([^"]+)"', words)} == set(COMMANDS)
+    channels = {channel for table in (WAYS, REQUESTS, COMMANDS) for channel in table.values()}
+    assert set(CHANNELS) - channels == {"refusals", "programs as bots"}
+
+
+HIDES = (
+    FAMILY.replace("    has: {number: int}\n", "    has: {number: int}\n    carries: {load: gem}\n")
+    .replace(
+        "pile: {of: plan, order: by number}}",
+        "pile: {of: plan, order: by number}, heaps: {piles of: plan, order: free, seen: no one, top_shows: back}}",
+    )
+    .replace(
+        "roles: {person: {counts: yes}}", "roles: {person: {counts: yes}, bird: {counts: no, seats: 1, open: yes}}"
+    )
+    .replace("    maybe: {", "    dice: {value: list of step, start: [], seen: owner}\n    maybe: {")
+)
+"""As the small game, with tokens on cards, piles, a role that shows what it has, and dice."""
+MORE = (
+    HELPERS
+    + """\
+back: {is: "(c: plan) -> bool: c.number > 3"}
+mood_of: {is: "(who: seat) -> int: who.wish + weather"}
+"""
+)
+TEXTS = """\
+says:
+  said: "{number} it is"
+asks:
+  say_1: "{actor} {weather} {first(deck).number}"
+boards:
+  all:
+    when: start of act
+    says: "{weather} {first(deck) == none} {count(deck)}"
+    rows: who in sorted(s in seats by s.purse, as listed)
+    columns: {who: who, purse: who.purse, hand: who.hand, dice: who.dice, is: "1 if weather > 50 else 0"}
+  seldom:
+    when: start of act
+    if: weather > 50
+    rows: who in seats
+    columns: {who: who, wish: who.wish, load: sum(total(c.load) for c in who.hand)}
+picture:
+  node: {colour: "weather mod 3", label: "{weather}", pale: "weather > 50"}
+standing:
+  match:
+    for: n in row where n == weather
+    does: |
+      row = []
+      note said(7)
+"""
+STEPS = (
+    "move 1 of ruby from mine to first(deck).load",
+    "move take(1, deck) to new pile in heaps",
+    "if let heap = first(heaps):\n  move heap.top to pile",
+    "let dice_{n} = roll 2 from 1 .. 6 as cup\nseats[0].dice = dice_{n}",
+    "if weather > {}:\n  note said(1)\nelse:\n  note said(1)",
+    "if seats[1].wish > {}:\n  noted(2)\nelif weather > {}:\n  noted(2)",
+)
+
+
+class Hider(Writer):
+    """Writes random procedures with the further ways to hide things."""
+
+    def step(self, depth: int) -> str:
+        if self.rng.random() < 0.25:
+            return self.filled(self.rng.choice(STEPS).replace("{n}", str(self.rng.randrange(10**6))))
+        return super().step(depth)
+
+    def program(self) -> str:
+        return super().program().replace("in seats, at once", "in seats where s.counts, at once")
+
+
+def examined(game: Game, seed: int, decisions: int, *, thorough: bool) -> Iterator[Trouble]:
+    """Yield what is found in a game at random."""
+    examiner = Examiner(game, drawing(seed, "channels"), thorough, compares=False, channels=CHANNELS)
+    for _ in range(decisions):
+        yield from examiner.look()
+        if game.decision is None:
+            return
+        try:
+            yield from examiner.make(some_option(game.decision, examiner.draw))
+        except RuleFailure:
+            return
+
+
+def drawn(folder: Path, seed: int) -> Counter[str]:
+    setup = "shuffle deck as mix\nmove take(2, deck) to seats[0].hand\nmove take(2, deck) to seats[1].hand"
+    try:
+        game = game_of(folder / str(seed), Hider(seed).program(), TEXTS, setup, seed=seed, family=HIDES, rules=MORE)
+    except RuleFailure:
+        return Counter()
+    game.machine.plain = True
+    found = list(examined(game, seed, 8, thorough=seed % 4 == 0))
+    leaks = [f"{trouble} {trouble.notes}" for trouble in found if trouble.kind == "leak"]
+    assert not leaks, f"seed {seed}: {leaks[0]}"
+    return Counter(trouble.kind for trouble in found)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_rules_tell_no_seat_more_than_they_say(part: int, tmp_path: Path) -> None:
+    found = sum((drawn(tmp_path, seed) for seed in range(part * 10, part * 10 + 10)), Counter[str]())
+    assert found["told"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ruleset", "overlays"),
+    [("goofspiel", ()), ("outpost", ("hidden-money",)), ("germany-2018", ()), ("china-2004", ("robots:2",))],
+)
+def test_our_rules_tell_no_seat_anything_hidden(ruleset: str, overlays: tuple[str, ...]) -> None:
+    game = load(ruleset, overlays).new_game(2 if overlays == ("robots:2",) else 3, seed=5)
+    assert not [str(trouble) for trouble in examined(game, 5, 200, thorough=False) if trouble.kind in ("leak", "told")]
