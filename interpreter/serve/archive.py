@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from interpreter.play.game_records import Choice, Header
@@ -59,6 +60,11 @@ class SeatRow:
     kind: str
     bot: str = ""
     name: str = ""
+
+    @property
+    def mark(self) -> str:
+        """Digest by which a form names the seat as it shows it. It does not tell the token."""
+        return sha256("\0".join([self.token, self.kind, self.bot, self.name]).encode()).hexdigest()[:16]
 
 
 @dataclass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ MOST_IDLE = 600.0
 MOST_CHOICES = 3_000
 """Most choices of an uploaded game: it is replayed at once, while all tables wait."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 class Offer(Struct, frozen=True):
@@ -253,17 +255,21 @@ class Hall:
         """Return the table of a host's token."""
         return self._hosts.get(token)
 
-    async def sit(self, id: str, seat: int, name: str) -> str:
-        """Take an open seat and return its token."""
-        row = await (await self.live(id)).sit(seat, name[:40], new_token())
+    async def sit(self, id: str, seat: int, name: str, token: str = "") -> str:
+        """Take an open seat and return its token. ``token`` is one that a form had for it: who sends the form twice
+        sits down once."""
+        if not _TOKEN.fullmatch(token) or self._seats.get(token, (id, seat)) != (id, seat):
+            token = new_token()
+        row = await (await self.live(id)).sit(seat, name[:40], token)
         self._seats[row.token] = id, seat
         return row.token
 
-    async def give(self, live: Live, seat: int, kind: str, bot: str) -> None:
-        """Give a seat to a person or a bot, or open it, at the wish of the host. Its former link plays no longer."""
+    async def give(self, live: Live, seat: int, kind: str, bot: str, mark: str | None = None) -> None:
+        """Give the seat with this mark to a person or a bot, or open it, at the wish of the host. Its former link plays
+        no longer."""
         old = live.kept.seats[seat]
         token = new_token() if kind != old.kind else ""
-        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token)
+        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
         if token:
             for former in [each for each, place in self._seats.items() if place == (live.kept.id, seat)]:
                 del self._seats[former]

@@ -34,13 +34,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError, can_be_kept
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
-from interpreter.serve.table_page import ENVIRONMENT, View
+from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.table_page import ENVIRONMENT, UNCLEAR, View
 
 __all__ = ["application"]
 
@@ -337,15 +338,17 @@ class _Site:
             title=title_for(live, "en"),
             id=kept.id,
             seats=seats,
+            token=new_token(),
             continued=kept.header.get("continued", False),
         )
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
-        if request.path_params["id"] not in self.hall.kept:
+        id, name, token = request.path_params["id"], str(form.get("name", "")), str(form.get("token", ""))
+        if id not in self.hall.kept:
             raise HTTPException(404, "There is no such table.")
         try:
-            token = await self.hall.sit(request.path_params["id"], _seat(request), str(form.get("name", "")))
+            token = await self.hall.sit(id, _seat(request), name, token)
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/seat/{token}", 303)
@@ -376,13 +379,13 @@ class _Site:
         )
 
     async def give(self, request: Request) -> Response:
-        live = await self._hosted(request)
         form = await request.form()
+        live = await self._hosted(request)
         seat, kind = _seat(request), str(form.get("kind"))
         if seat >= len(live.kept.seats) or kind not in SEAT_KINDS:
             raise HTTPException(400, "No such seat.")
         try:
-            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400])
+            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400], str(form.get("mark", "")))
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{live.kept.host}", 303)
@@ -441,6 +444,7 @@ class _Site:
             pieces=pieces,
             here=f"/seat/{token}",
             view=id,
+            state=view.state,
             public=seat == PUBLIC,
             download=live.is_open_book,
             language=view.language,
@@ -459,7 +463,7 @@ class _Site:
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        beeps, listener = -1, view.listener  # last count sent to this stream
+        sent, listener = (-1, ""), view.listener  # beeps and name of the state last sent to this stream
         try:
             while key in hall.views and hall.views[key] is view and view.listener == listener:
                 view.last = time.monotonic()
@@ -475,9 +479,9 @@ class _Site:
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
                            and view.sent.get(name) != html}  # fmt: skip
                 view.sent = dict(pieces)
-                if changed or beeps != view.beeps:
-                    beeps = view.beeps
-                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed, "made": view.made}
+                if changed or sent != (view.beeps, view.state):
+                    sent = view.beeps, view.state
+                    news = {"changed": view.live.changed_at, "beeps": sent[0], "pieces": changed, "state": sent[1]}
                     text = json.dumps(news, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
@@ -487,7 +491,6 @@ class _Site:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
-        live, seat, token = await self._seated(request)
         try:
             text = (await request.body()).decode("utf-8")
             data = json.loads(text, parse_constant=_no_number)
@@ -496,14 +499,17 @@ class _Site:
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
         if not is_action or not can_be_kept(data):
             raise HTTPException(400, "Request without an action.")
+        live, seat, token = await self._seated(request)
         view = self._view(token, data["view"], live, seat)
         if not self._may_act(token, seat):
             raise HTTPException(429, "Too many requests.")
         go = ""
-        if data["do"] == "explain":
+        if not view.is_next(data.get("serial")):
+            view.refuse("This request has come twice, so it was not executed again.")
+        elif data["do"] == "explain":
             await self._explain(view, str(data.get("line", ""))[:20])
         elif data["do"] == "fork":
-            go = await self._fork(view)
+            go = await self._fork(view, data)
         else:
             await view.act(data["do"], data)
         return JSONResponse({"go": go} if go else {})
@@ -525,17 +531,20 @@ class _Site:
             view.said = str(error) or "The line cannot be explained now."
         view.dirty.set()
 
-    async def _fork(self, view: View) -> str:
+    async def _fork(self, view: View, data: Mapping[str, Json]) -> str:
         live = view.live
         try:
+            live.check_state(view.seat, str(data.get("state", "")))
+            until, log = int(str(data.get("value"))), live.as_log
             if view.seat == PUBLIC or not await live.open_book():
                 raise Refused("This would reveal hidden information; you can do it when the game is over.")
-            until = view.moment if view.moment is not None else len(live.kept.choices)
-            kept = await self.hall.go_on(live.as_log, until, live.kept.title)
+            kept = await self.hall.go_on(log, max(0, until), live.kept.title)
         except (Refused, StoreError) as error:
             view.said = str(error)
         except RulesetError:
             view.said = "The files of this game have errors."
+        except ValueError:
+            view.said = UNCLEAR
         else:
             return f"/host/{kept.host}"
         view.dirty.set()

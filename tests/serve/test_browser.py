@@ -406,6 +406,48 @@ def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
     page.context.close()
 
 
+def test_a_number_that_was_typed_is_chosen_with_enter(chromium: Any, served: Served) -> None:
+    live, player = at(chromium, served, "nominate")
+    page = player.page
+    page.locator("#window-plant_market button.thing.can").first.click()
+    field = page.locator("#f-prompt input[type=number]")
+    field.wait_for()
+    bid = int(field.input_value()) + 2
+    field.fill(str(bid))
+    field.press("Enter")
+    until(lambda: live.kept.choices)
+    assert live.kept.choices[0]["bid"] == bid
+    page.context.close()
+
+
+def test_two_tabs_of_a_seat_choose_once_and_the_late_one_says_why(chromium: Any, served: Served) -> None:
+    """What the late tab has shown until now is chosen no more."""
+    live, player = at(chromium, served, "build", 60, 5)
+    late = player.page.context.new_page()
+    late.set_default_timeout(10_000)
+    late.goto(player.page.url)
+    for page in (player.page, late):
+        page.locator("g.node.can[tabindex='0']").first.click()
+        page.locator("#f-prompt .ok").wait_for()
+    before = len(live.kept.choices)
+    shown = late.locator("#table").evaluate("main => ({...main.dataset})")
+    choice = late.locator("#f-prompt .ok").get_attribute("data-choice")
+    player.page.locator("#f-prompt .ok").click()
+    until(lambda: len(live.kept.choices) == before + 1)
+    late.locator(f'[data-at="{before + 1}"]').wait_for(state="attached")
+    late.evaluate(
+        "([{here, view, state}, choice]) => fetch(`${here}/act`, {method: 'POST', body: JSON.stringify("
+        "{view, do: 'choose', state, choice: JSON.parse(choice)})})",
+        [shown, choice],
+    )
+    late.get_by_text("The table has changed since this was shown").wait_for()
+    assert len(live.kept.choices) == before + 1
+    late.keyboard.press("u")
+    until(lambda: len(live.kept.choices) == before)
+    assert player.wrong == []
+    player.page.context.close()
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_rules_open_beside_the_table_and_close(chromium: Any, served: Served, width: int) -> None:
     """On a wide page nothing of the table is covered; `Esc` closes them, wherever the focus is."""

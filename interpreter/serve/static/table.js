@@ -3,7 +3,8 @@
 (() => {
   const main = document.getElementById("table");
   const { here, view } = main.dataset;
-  let made; // the number of choices of this seat that the page shows
+  let { state } = main.dataset; // the name of the state that the page shows
+  let serial = 0;
   const offline = document.getElementById("gone");
   const rules = document.getElementById("rules");
   const rulesButton = document.querySelector("nav [data-show]");
@@ -21,9 +22,9 @@
     source.addEventListener("pieces", (event) => {
       failures = 0;
       offline.hidden = true;
-      const { pieces, beeps: now, made: shown } = JSON.parse(event.data);
+      const { pieces, beeps: now, state: shown } = JSON.parse(event.data);
       for (const [name, html] of Object.entries(pieces)) put(name, html);
-      made = shown;
+      state = shown;
       if (now > beeps && sound) beep();
       beeps = now;
     });
@@ -60,7 +61,8 @@
 
   let last = Promise.resolve();
   function act(action, data) {
-    const clicked = { made, ...data };
+    serial += 1;
+    const clicked = { state, serial, ...data };
     last = last.then(() => send(action, clicked)).catch(() => { offline.hidden = false; });
   }
   async function send(action, data) {
@@ -76,7 +78,15 @@
 
   const own = new Set(["do", "change"]);
   function given(element) {
-    return Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
+    const data = Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
+    return data.choice ? { ...data, choice: JSON.parse(data.choice) } : data;
+  }
+
+  // Makes the choice that the page shows; a number that was typed counts as shown.
+  function choose(field) {
+    const ok = document.querySelector("#f-prompt .ok");
+    const { choice } = ok ? given(ok) : {};
+    act("choose", choice ? { choice: field ? { ...choice, [field.name]: Number(field.value) } : choice } : {});
   }
 
   document.addEventListener("click", (event) => {
@@ -111,13 +121,13 @@
       else closeRules();
     } else if (field && event.key === "Enter" && event.target.type === "number") {
       event.target.dispatchEvent(new Event("change", { bubbles: true }));
-      act("confirm", {});
+      choose(event.target);
     } else if (!field && event.key === "l") {
       act("list", {});
     } else if (!field && event.key === "u") {
       act("undo", {});
     } else if (!field && event.key === "o") {
-      act("confirm", {});
+      choose();
     }
   });
 
