@@ -101,6 +101,8 @@ class Live:
         self.kept, self.ruleset, self.game, self.store, self.pace = kept, ruleset, game, store, pace
         self.lock = asyncio.Lock()
         self.version = 0
+        self.used = 0.0
+        """Time of the last request for the table, by the monotonic clock."""
         self.changed_at = time.time()
         """Time of the last visible change, in seconds since the epoch."""
         self._states: dict[int, str] = {}
@@ -109,7 +111,6 @@ class Live:
         self.note = ""
         self.mistakes: tuple[str, ...] = ()
         """Errors of the files that the table plays with, as text, while it keeps its old rules."""
-        self.cut_due = False
         self.asking: tuple[int, int, set[int]] | None = None
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
         self.changed: Callable[[], None] = lambda: None
@@ -229,15 +230,13 @@ class Live:
         self._moved(others)
         line = {"by": seat, **choice, "decision": name}
         try:
-            if self.cut_due:
-                await self.store.cut(self.kept.id, len(self.kept.choices))
-                self.cut_due = False
             await self.store.append(self.kept.id, len(self.kept.choices), line)
         except StoreError:
             self._undo(1)
             self._notify()  # a page may show the choice
             raise
         self.kept.choices.append(line)
+        self.kept.changed = time.time()
         self.asking, self.note = None, ""
 
     def _undo(self, number: int) -> None:
@@ -394,6 +393,11 @@ class Live:
         if self._playing is not None:
             self._playing.cancel()
 
+    @property
+    def is_busy(self) -> bool:
+        """Return whether something happens at the table, so that it must stay in memory."""
+        return self.lock.locked() or not (self._playing is None or self._playing.done())
+
     def _bot_to_play(self) -> int | None:
         seats = self.kept.seats
         return next(
@@ -547,5 +551,4 @@ def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str
     if stay < len(kept.choices):
         live.note = f"With the current rules choice {stay + 1} is no longer possible: {why}."
         del kept.choices[stay:]
-        live.cut_due = True
     return live

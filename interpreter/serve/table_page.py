@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.environment import TemplateModule
@@ -36,10 +37,13 @@ from interpreter.serve.scene import Data, Maps, Scene
 
 __all__ = ["ENVIRONMENT", "View", "coded"]
 
+T = TypeVar("T")
+
 MOST_PICKS = 40
 MOST_LISTED = 400
 MOST_VALUES = 120
 UNCLEAR = "This request is incomplete or invalid, so nothing was done."
+NO_LINES: Data = {"skipped": 0, "lines": []}
 LINES = 80
 """Number of log lines on the page before all are asked for."""
 
@@ -337,17 +341,26 @@ class View:
         """Return the pieces of the page as HTML, by name."""
         if self.moment is not None and self.moment >= len(self.live.kept.choices):  # undone
             self.moment = None
-        game = self.game
-        pointing = self.pointing()
+        game, failures = self.game, dict[str, None]()
+
+        def tried(make: Callable[[], T], otherwise: T) -> T:
+            """Return what rules make, or something else if they fail: the page must allow an undo."""
+            try:
+                return make()
+            except RuleFailure as error:
+                failures[str(error)] = None
+                return otherwise
+
         scene = Scene(self.live, game, self.seat, self.language, self.maps)
-        if pointing is not None:
-            self._mark(scene, pointing)
+        pointing = tried(lambda: self._marked(scene), None)
         windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
-        panels = [(panel, data) for panel, data in scene.panels(self.is_open) if panel.form != "sums"]
+        none: list[tuple[Panel, Data]] = []
+        panels = [each for each in tried(lambda: [*scene.panels(self.is_open)], none) if each[0].form != "sums"]
         shown = {panel.name: data for panel, data in panels}
         opened = [panel for panel in windows if self.is_open(panel) and (panel.form == "sums" or panel.name in shown)]
-        board = scene.board()
-        prompt = self._prompt(pointing) if pointing is not None else None
+        board, now = tried(scene.board, None), tried(scene.status, None)
+        prompt = tried(lambda: self._prompt(pointing) if pointing is not None else None, None)
+        listed, lines = tried(lambda: self._listed(pointing), None), tried(lambda: self._lines(game), NO_LINES)
         marks = dict(mark for panel in panels_of(game.ruleset.model) for mark in panel.answers)
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
@@ -355,9 +368,11 @@ class View:
         adding = self.sums() is not None
         status = [each for each in panels if each[0].at == "status" and each[0].form == "columns"]
         return {
-            "status": _render("status", status=scene.status(), panels=status, mark=mark),
-            "notice": _render("notice", undo=self._undo_request(), **common),
-            "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
+            "status": _render("status", status=now, panels=status, mark=mark) if now is not None else "",
+            "notice": _render("notice", undo=self._undo_request(), failures=[*failures], **common),
+            "prompt": _render(
+                "prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), failed=bool(failures), **common
+            ),
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
@@ -379,9 +394,9 @@ class View:
                 ],
                 mark=mark,
             ),
-            "log": self._piece("log", "log", lines=self._lines(game)),
+            "log": self._piece("log", "log", lines=lines),
             "back": _render("back", last=len(self.live.kept.choices), **common),
-            "list": self._piece("list", "list", options=self._listed(pointing)),
+            "list": self._piece("list", "list", options=listed),
             "why": self._piece("why", "why", why=self.explained),
         }
 
@@ -392,7 +407,11 @@ class View:
             known = self.rendered[name] = data, _render(macro, **data)
         return known[1]
 
-    def _mark(self, scene: Scene, pointing: Pointing) -> None:
+    def _marked(self, scene: Scene) -> Pointing | None:
+        """Return the pointing of the decision, and mark in the scene what can be picked and what is."""
+        pointing = self.pointing()
+        if pointing is None:
+            return None
         scene.can = pointing.can()
         cards = scene.game.ruleset.model.cards
         for option, number, name in pointing.attributes():
@@ -416,6 +435,7 @@ class View:
             card = slot.value if form == "card" else card
             if form == "bag" and card is not None:
                 scene.burning = card, name_of(slot.type), slot.value
+        return pointing
 
     def _words(self, decision: Decision, code: Code) -> str:
         """Return an option in the words of the log if it has some, else its name and values."""

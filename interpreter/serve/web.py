@@ -147,7 +147,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(hall.take_up())]
+        tasks = [asyncio.create_task(hall.take_up()), asyncio.create_task(hall.keep_tidy())]
         if before is not None:
             tasks.append(asyncio.create_task(_run(before)))
         yield
@@ -178,6 +178,7 @@ def application(
         exception_handlers={HTTPException: _error_page, RulesetError: _broken, Exception: _failed},  # type: ignore[dict-item]
         lifespan=lifespan,
     )
+    app.add_exception_handler(RuleFailure, _broken)  # type: ignore[arg-type]
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
 
 
@@ -215,8 +216,9 @@ async def _error_page(request: Request, error: HTTPException) -> Response:
     return _message(error.status_code, error.detail)
 
 
-async def _broken(request: Request, error: RulesetError) -> Response:
-    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors_of(error))
+async def _broken(request: Request, error: RulesetError | RuleFailure) -> Response:
+    errors = errors_of(error) if isinstance(error, RulesetError) else (str(error),)
+    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -330,7 +332,7 @@ class _Site:
     async def join(self, request: Request) -> Response:
         kept = self.hall.kept.get(request.path_params["id"])
         if kept is None:
-            raise HTTPException(404, "There is no such table.")
+            raise self._unknown(request.path_params["id"])
         live = await self._live(kept.id)
         seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
         return _page(
@@ -346,7 +348,7 @@ class _Site:
         form = await request.form()
         id, name, token = request.path_params["id"], str(form.get("name", "")), str(form.get("token", ""))
         if id not in self.hall.kept:
-            raise HTTPException(404, "There is no such table.")
+            raise self._unknown(id)
         try:
             token = await self.hall.sit(id, _seat(request), name, token)
         except (Refused, StoreError) as error:
@@ -358,7 +360,7 @@ class _Site:
     async def _hosted(self, request: Request) -> Live:
         id = self.hall.hosted(request.path_params["token"])
         if id is None:
-            raise HTTPException(404, "There is no such table.")
+            raise self._unknown(request.path_params["token"])
         return await self._live(id)
 
     async def host(self, request: Request) -> Response:
@@ -406,6 +408,12 @@ class _Site:
 
     # --- the table
 
+    def _unknown(self, link: str) -> HTTPException:
+        why = self.hall.why_damaged(link)
+        if why is None:
+            return HTTPException(404, "No table has this link.")
+        return HTTPException(409, f"This table is damaged and was put aside: {why}. All other tables go on.")
+
     async def _live(self, id: str) -> Live:
         try:
             return await self.hall.live(id)
@@ -416,7 +424,7 @@ class _Site:
         token = request.path_params["token"]
         place = self.hall.table_of(token)
         if place is None:
-            raise HTTPException(404, "No table has this link.")
+            raise self._unknown(token)
         return await self._live(place[0]), place[1], token
 
     def _view(self, token: str, id: str, live: Live, seat: int) -> View:
