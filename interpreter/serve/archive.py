@@ -53,7 +53,7 @@ AUDIENCES = ("alone", "read", "shared", "known")
 
 
 class StoreError(Exception):
-    """The file cannot be opened or written; the text gives the reason."""
+    """The file cannot be opened or written; the text gives the reason, for a failed write without the path."""
 
 
 @dataclass
@@ -163,7 +163,8 @@ class Store:
                 for each in batch:
                     self._commit([each])
                 return
-            batch[0][1].set_exception(StoreError(f"{self.path}: {error}"))
+            why = str(error) if isinstance(error, sqlite3.OperationalError) else "it has data of a wrong kind"
+            batch[0][1].set_exception(StoreError(f"This change cannot be saved: {why}."))
             return
         for _, done in batch:
             done.set_result(None)

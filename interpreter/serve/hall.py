@@ -12,6 +12,8 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -28,6 +30,7 @@ from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, resumed, shared
+from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
 
@@ -78,8 +81,8 @@ class Hall:
         self, store: Store, pace: float = 1.0, sources: Iterable[str] = (), programs: Collection[str] = ()
     ) -> None:
         self.store, self.pace, self.maps = store, pace, Maps()
-        self.programs = programs
-        """Programs that may be bots, from the command line of the server."""
+        self.programs = {program_name(spec): spec for spec in programs}
+        """Programs that may be bots, from the command line of the server, by the name that pages show."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
         self.views: dict[tuple[str, str], View] = {}
@@ -156,7 +159,7 @@ class Hall:
             self._leave(live)
 
     def _made(self, header: Header, seats: list[SeatRow], title: str, listed: bool) -> Kept:
-        kept = Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
+        kept = Kept(secrets.token_hex(8), header, in_one_line(title[:80]), new_token(), new_token(), listed, seats)
         kept.created = kept.changed = time.time()
         kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
         return kept
@@ -197,8 +200,10 @@ class Hall:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
             game = replay_game(ruleset, log, until)
-        except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
+        except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
+        except (ValueError, TypeError, LookupError):
+            raise Refused("Cannot continue this game: its header or its choices are invalid.") from None
         header: Header = {**header_of(game), "continued": True}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
@@ -376,8 +381,10 @@ class Hall:
                 live.kept.header["players"],
                 pool="reading",
             )
-        except (LookupError, Difference, RulesetError) as error:
+        except (Difference, RulesetError) as error:
             raise Refused(f"Cannot explain this line: {error}") from None
+        except LookupError:
+            raise Refused("Cannot explain this line.") from None
         values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]
         return {"text": line.text, "moment": moment, "chain": chain, "cites": cites, "values": values}
 
@@ -432,7 +439,8 @@ def _rulebook(log: Log, source: str | None) -> str:
     ruleset = ruleset_of(log, source)
     players = log.header["players"]
     played = ruleset.for_players(players)
-    return html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
+    text = html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
+    return text if source is None else text.replace(escape(source), Path(source).name)
 
 
 def _offers(named: list[str]) -> Iterable[Offer]:

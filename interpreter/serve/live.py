@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,6 +33,7 @@ from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
+from interpreter.serve.outside import in_one_line
 
 __all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "resumed", "shared"]
 
@@ -41,8 +41,6 @@ PUBLIC = -1
 """Seat number of spectators, who see only public information."""
 WORLDS = 8
 """Number of determinizations in which a choice is replayed, to find out whether it revealed anything to its seat."""
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that a name in a sentence must not have: controls, which could turn the direction of what follows."""
 _SLOW = "search"
 _CHANGED = "The table has changed since this was shown, so nothing was done. Look again, then choose."
 _OWN = ("by", "decision", "digest")
@@ -117,8 +115,8 @@ class Live:
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
         self._chronicles: dict[tuple[int | None, str], Chronicle] = {}
-        self.programs: Collection[str] = ()
-        """Programs that may be bots."""
+        self.programs: Mapping[str, str] = {}
+        """Programs that may be bots, by the name that pages show."""
         self.bots: Sequence[str] = ()
         """All bots that may take a seat, the default first."""
         self._bots: dict[int, Bot] = {}
@@ -134,7 +132,7 @@ class Live:
 
     @property
     def _names(self) -> list[str]:
-        return [_CONTROLS.sub("", " ".join(seat.name.split())) for seat in self.kept.seats]
+        return [in_one_line(seat.name) for seat in self.kept.seats]
 
     # --- names of states
 
@@ -378,7 +376,7 @@ class Live:
             await self._record("shared")
 
     def _made(self, seat: int, spec: str) -> Bot:
-        return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
+        return bots_of(spec, self.ruleset, len(self.kept.seats))[seat]
 
     def play_on(self) -> None:
         """Let bots play as long as it is their turn."""
@@ -411,8 +409,12 @@ class Live:
             began, state = clock(), self.state_of(seat)
             try:
                 choice = await self._bots_choice(seat)
-            except (BotFailed, BrokenExecutor, RuleFailure, RulesetError, Difference) as error:
-                self._halt(str(error) or "the process of the bots has ended")
+            except (BotFailed, RuleFailure, RulesetError, Difference) as error:
+                spec = self.kept.seats[seat].bot
+                self._halt(str(error).replace(self.programs.get(spec, spec), spec))
+                return
+            except BrokenExecutor:
+                self._halt("the process of the bots has ended")
                 return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
             async with self.lock:
@@ -439,7 +441,8 @@ class Live:
         if spec.startswith(_SLOW):
             return await apart(chosen, self.as_log, self.source, spec, seat)
         if spec in self.programs:
-            return await apart(program_chosen, self.kept.id, self.as_log, self.source, spec, seat, pool="programs")
+            program = self.programs[spec]
+            return await apart(program_chosen, self.kept.id, self.as_log, self.source, program, seat, pool="programs")
         bot = self._bots.get(seat)
         if bot is None or bot.name.partition(":")[0] != spec.partition(":")[0]:
             bot = self._bots[seat] = self._made(seat, spec)

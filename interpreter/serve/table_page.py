@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.environment import TemplateModule
 from markupsafe import Markup, escape
 
+from interpreter.base.diagnostics import readable
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
@@ -32,6 +33,7 @@ from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
+from interpreter.serve.outside import without_folders
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Data, Maps, Scene
 
@@ -53,6 +55,7 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,
+    finalize=lambda value: readable(value) if type(value) is str else value,
     auto_reload=False,
 )
 
@@ -61,14 +64,15 @@ DATED = frozenset(("choose", "option", "slot", "number", "more", "hint", "undo",
 
 
 def coded(text: str) -> Markup:
-    """Return a message as HTML, with what stands between backticks as code."""
+    """Return a message as HTML, without folders of the server, and with what stands between backticks as code."""
+    text = readable(without_folders(text))
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick without its second
         return escape(text)
     return Markup("").join(Markup("<code>{}</code>").format(each) if n % 2 else each for n, each in enumerate(parts))
 
 
-ENVIRONMENT.filters["coded"] = coded
+ENVIRONMENT.filters |= {"coded": coded, "without_folders": without_folders}
 
 
 @dataclass

@@ -128,7 +128,7 @@ class Guard:
             return 403, _OTHER_SITE
         length = headers.get("content-length", "0")
         most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
-        if not length.isdigit() or int(length) > most:
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > most:
             return 413, "This request is too large."
         return None
 
@@ -535,8 +535,10 @@ class _Site:
     async def _explain(self, view: View, number: str) -> None:
         try:
             view.explained = await self.hall.explain(view, number)
-        except (Refused, RuleFailure, BrokenExecutor) as error:
-            view.said = str(error) or "The line cannot be explained now."
+        except (Refused, RuleFailure) as error:
+            view.said = str(error)
+        except BrokenExecutor:
+            view.said = "The line cannot be explained now."
         view.dirty.set()
 
     async def _fork(self, view: View, data: Mapping[str, Json]) -> str:

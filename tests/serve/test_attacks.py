@@ -308,7 +308,7 @@ def test_odd_seats_are_refused(served: Served, seat: str) -> None:
 
 def test_a_change_that_the_archive_cannot_write_stops_no_other(served: Served) -> None:
     live, _, _ = served.table("goofspiel", ["person", "person"])
-    with pytest.raises(Exception, match="surrogates"):
+    with pytest.raises(Exception, match="data of a wrong kind"):
         served.done(live.take(0, "person", name="\ud800"))
     served.done(live.take(0, "person", name="Ann"))
     assert live.kept.seats[0].name == "Ann"

@@ -151,7 +151,8 @@ def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Pa
     program = f"cmd:{sys.executable} {tmp_path / 'bot.py'} {tmp_path / 'said'}"
     running = Served(tmp_path / "tables.sqlite", programs=[program])
     try:
-        live, _, watch = running.table("goofspiel", [f"bot:{program}", "bot:random"])
+        (name,) = running.hall.programs
+        live, _, watch = running.table("goofspiel", [f"bot:{name}", "bot:random"])
         get(watch)
         until(lambda: live.game.is_over, 60)
     finally:
