@@ -247,9 +247,12 @@ class Store:
         connection, tables, damaged = self._connection, [], []
         try:
             rows = connection.execute("select rowid from tables order by created").fetchall()
-            strays = connection.execute(_STRAYS).fetchall()
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: {error}") from None
+        try:
+            strays = connection.execute(_STRAYS).fetchall()
+        except sqlite3.Error:  # of a damaged table
+            strays = []
         for (row,) in rows:
             try:
                 table = _read(connection, row)

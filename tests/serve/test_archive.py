@@ -11,13 +11,16 @@ import urllib.error
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
 
+from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.serve.archive import Store, StoreError
 from interpreter.serve.hall import Hall, Wish
 from interpreter.serve.live import Live, Refused
+from interpreter.serve.watching import Watch
 from tests.serve.served import Served, first, get, post, state_of, until
 from tests.small import write
 
@@ -368,6 +371,35 @@ def test_a_file_that_is_no_archive_is_refused_as_a_whole(
         Hall(Store(tmp_path / "tables.sqlite"), sources=["goofspiel"])
 
 
+@pytest.mark.slow
+def test_a_damaged_page_of_the_file_stops_no_table_that_is_not_on_it(
+    sound: tuple[Path, list[str], list[str]], tmp_path: Path
+) -> None:
+    """Whichever page it is: the server starts with the other tables, or refuses the file with a reason."""
+    path, *_ = sound
+    damaged(path, tmp_path / "sound.sqlite", "select :id", "")
+    data, copy = (tmp_path / "sound.sqlite").read_bytes(), tmp_path / "tables.sqlite"
+    found = []
+    for start in range(4096, len(data), 4096):
+        copy.write_bytes(data[:start] + b"\x77" * 4096 + data[start + 4096 :])
+        try:
+            store = Store(copy)
+        except StoreError:
+            found.append(0)
+            continue
+        try:
+            tables, aside = store.tables()
+        except StoreError:
+            found.append(0)
+        else:
+            assert len(tables) == 3 or aside or not tables
+            found.append(len(tables))
+        finally:
+            store.close()
+    assert len(found) > 6
+    assert max(found) == 3
+
+
 def test_the_command_names_damaged_tables(
     sound: tuple[Path, list[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -444,6 +476,32 @@ def test_rules_that_fail_when_a_bot_chooses_hold_the_table_until_an_undo(tmp_pat
             assert "there is no item" in get(links[0]).text
             assert act_of(links[0], do="undo").status_code == 200
             assert live.kept.choices == []
+        assert running.errors == []
+    finally:
+        running.close()
+
+
+def test_a_table_that_cannot_go_on_with_changed_rules_stops_no_other(tmp_path: Path) -> None:
+    """Its files are wrong for its number of players, or its game cannot be saved: it says so, the others go on."""
+    small = write(tmp_path / "rulesets", "choose start by seats[0]:\n  go\n  stay\nend game")
+    running = Served(tmp_path / "tables.sqlite", rulesets=[str(small)])
+    try:
+        tables = [running.table("tiny", ["person", "person"]) for _ in range(3)]
+        watch = Watch(running.hall, [str(small)])
+        running.done(watch._load_all())
+        reasons = iter(
+            [RulesetError([Diagnostic("E031", "unknown overlay `x`", None)]), StoreError("disk is full"), None]
+        )
+        for live, *_ in tables:
+            if (reason := next(reasons)) is not None:
+                live.go_on_with = AsyncMock(side_effect=reason)  # type: ignore[method-assign]
+        running.done(live.choose(0, {"do": "go"}))
+        write(tmp_path / "rulesets", "choose start by seats[0]:\n  stay\nend game")
+        running.done(watch._changed({str(path) for path in (tmp_path / "rulesets").rglob("*.yaml")}))
+        pages = [get(links[0]).text for _, links, _ in tables]
+        assert "unknown overlay" in pages[0]
+        assert "disk is full" in pages[1]
+        assert "choice 1 is no longer possible" in pages[2]
         assert running.errors == []
     finally:
         running.close()
