@@ -148,7 +148,7 @@ class Hall:
             return
         oldest = min(self.kept.values(), key=lambda kept: kept.changed)
         if oldest.changed > time.time() - A_DAY:
-            raise Refused(f"This server is full: it has {MOST_TABLES} tables, and all were played today.")
+            raise Refused(f"This server is full: it has {MOST_TABLES} tables, and none was idle for a day.")
         await self.store.remove(oldest.id)
         del self.kept[oldest.id], self._hosts[oldest.host]
         self._seats = {token: place for token, place in self._seats.items() if place[0] != oldest.id}
@@ -232,6 +232,8 @@ class Hall:
         play it, :class:`RulesetError` if its files have errors."""
         if id not in self.lives:
             async with self.loading:
+                if id not in self.kept:
+                    raise Refused("This table was idle for too long and has made room for others.")
                 if id not in self.lives:
                     await self._resume(self.kept[id])
         live = self.lives[id]

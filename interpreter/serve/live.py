@@ -352,12 +352,13 @@ class Live:
         """Give an open seat to a person. Raises :class:`Refused` if somebody else was faster; whoever asks again with
         the same token has the seat already."""
         async with self.lock:
-            if 0 <= seat < len(self.kept.seats) and self.kept.seats[seat].token == token:
-                return self.kept.seats[seat]
-            if not 0 <= seat < len(self.kept.seats) or self.kept.seats[seat].kind != "open":
+            old = self.kept.seats[seat] if 0 <= seat < len(self.kept.seats) else None
+            if old is not None and (old.kind, old.token) == ("person", token):
+                return old
+            if old is None or old.kind != "open":
                 raise Refused("This seat is taken.")
             await self._share()
-            row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
+            row = SeatRow(token, "person", old.bot, name)
             await self._seat(seat, row)
         self._notify()
         return row

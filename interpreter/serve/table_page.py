@@ -476,12 +476,7 @@ class View:
     def _slot_data(self, spoken: Spoken, slot: Slot) -> Data:
         form = slot.type.sure.word
         domain = list(slot.domain)
-        data: Data = {
-            "number": slot.number,
-            "key": slot.name,
-            "name": slot.name.replace("_", " "),
-            "filled": slot.filled,
-        }
+        data: Data = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
             now = slot.value if slot.filled else min(domain)
             below, above = [each for each in domain if each < now], [each for each in domain if each > now]

@@ -471,7 +471,7 @@ class _Site:
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        sent, listener = (-1, ""), view.listener  # beeps and name of the state last sent to this stream
+        sent, listener = (-1, "", 0), view.listener  # beeps, name of the state, last action: as this stream has them
         try:
             while key in hall.views and hall.views[key] is view and view.listener == listener:
                 view.last = time.monotonic()
@@ -487,10 +487,11 @@ class _Site:
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
                            and view.sent.get(name) != html}  # fmt: skip
                 view.sent = dict(pieces)
-                if changed or sent != (view.beeps, view.state):
-                    sent = view.beeps, view.state
-                    news = {"changed": view.live.changed_at, "beeps": sent[0], "pieces": changed, "state": sent[1]}
-                    text = json.dumps(news, ensure_ascii=False)
+                now = view.beeps, view.state, view.serial
+                if changed or sent != now:
+                    sent = now
+                    news = dict(zip(("beeps", "state", "serial"), sent, strict=True), changed=view.live.changed_at)
+                    text = json.dumps({**news, "pieces": changed}, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
         finally:

@@ -171,6 +171,22 @@ def test_a_page_from_before_an_undo_chooses_nothing(served: Served) -> None:
     assert len(live.kept.choices) == before + 2
 
 
+def test_a_page_from_before_a_restart_looks_again_first(served: Served) -> None:
+    """Or from before its table left memory."""
+    live, link, seat = buying(served)
+    tab = Page(served, link)
+    before, choice = len(live.kept.choices), again(live, seat)
+    served.hall.views.clear()
+    served.within(lambda: served.hall._leave(live))
+    tab.act("choose", choice=choice)
+    assert TABLE_CHANGED in tab.said
+    resumed = served.hall.lives[live.kept.id]
+    assert len(resumed.kept.choices) == before
+    tab.look()
+    tab.act("choose", choice=choice)
+    assert len(resumed.kept.choices) == before + 1
+
+
 @pytest.mark.parametrize(
     "choice",
     [

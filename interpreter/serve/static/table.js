@@ -4,7 +4,10 @@
   const main = document.getElementById("table");
   const { here, view } = main.dataset;
   let { state } = main.dataset; // the name of the state that the page shows
-  let serial = 0;
+  let serial = 0; // the number of the last action
+  let edited = 0; // the number of the last action that changes what OK chooses
+  let seen = 0; // the number of the last action whose effect the page shows
+  let confirming = null; // the state in which OK was pressed, until the page shows what it chooses
   const offline = document.getElementById("gone");
   const rules = document.getElementById("rules");
   const rulesButton = document.querySelector("nav [data-show]");
@@ -22,9 +25,10 @@
     source.addEventListener("pieces", (event) => {
       failures = 0;
       offline.hidden = true;
-      const { pieces, beeps: now, state: shown } = JSON.parse(event.data);
+      const { pieces, beeps: now, state: shown, serial: done } = JSON.parse(event.data);
       for (const [name, html] of Object.entries(pieces)) put(name, html);
       state = shown;
+      shows(done);
       if (now > beeps && sound) beep();
       beeps = now;
     });
@@ -62,8 +66,22 @@
   let last = Promise.resolve();
   function act(action, data) {
     serial += 1;
+    if (edits.has(action)) edited = serial;
     const clicked = { state, serial, ...data };
     last = last.then(() => send(action, clicked)).catch(() => { offline.hidden = false; });
+  }
+  const edits = new Set(["point", "option", "slot", "number", "more", "cancel"]);
+
+  // Makes the choice that OK names, once the page shows all that was picked for it.
+  function confirm(pressed) {
+    confirming = edited > seen ? pressed : null;
+    if (confirming !== null) return;
+    const ok = document.querySelector("#f-prompt .ok");
+    if (!ok || !ok.disabled) act("choose", { ...(ok ? given(ok) : {}), state: pressed });
+  }
+  function shows(action) {
+    seen = Math.max(seen, action);
+    if (confirming !== null) confirm(confirming);
   }
   async function send(action, data) {
     const answer = await fetch(`${here}/act`, {
@@ -72,6 +90,7 @@
       body: JSON.stringify({ view, do: action, ...data }),
     });
     if (answer.status === 404) location.reload();
+    setTimeout(shows, 1000, data.serial); // also if there is nothing new to show
     const result = answer.ok ? await answer.json() : {};
     if (result.go) location.assign(result.go);
   }
@@ -82,13 +101,6 @@
     return data.choice ? { ...data, choice: JSON.parse(data.choice) } : data;
   }
 
-  // Makes the choice that the page shows; a number that was typed counts as shown.
-  function choose(field) {
-    const ok = document.querySelector("#f-prompt .ok");
-    const { choice } = ok ? given(ok) : {};
-    act("choose", choice ? { choice: field ? { ...choice, [field.name]: Number(field.value) } : choice } : {});
-  }
-
   document.addEventListener("click", (event) => {
     const shown = event.target.closest("[data-show],[data-rules]");
     if (shown) return shown.dataset.show && !rules.hidden ? closeRules() : showRules(shown.dataset.rules);
@@ -96,7 +108,8 @@
     const element = event.target.closest("[data-do]");
     if (!element || element.disabled || element.getAttribute("aria-disabled") === "true") return;
     if (element.dataset.do === "toggle") opening = element.getAttribute("aria-pressed") === "true" ? null : element.dataset.panel;
-    act(element.dataset.do, given(element));
+    if (element.matches("#f-prompt .ok")) confirm(state);
+    else act(element.dataset.do, given(element));
   });
 
   document.addEventListener("change", (event) => {
@@ -121,13 +134,13 @@
       else closeRules();
     } else if (field && event.key === "Enter" && event.target.type === "number") {
       event.target.dispatchEvent(new Event("change", { bubbles: true }));
-      choose(event.target);
+      confirm(state);
     } else if (!field && event.key === "l") {
       act("list", {});
     } else if (!field && event.key === "u") {
       act("undo", {});
     } else if (!field && event.key === "o") {
-      choose();
+      confirm(state);
     }
   });
 
