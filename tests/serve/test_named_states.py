@@ -4,10 +4,12 @@ state."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import re
 import time
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any
 
 import httpx
@@ -15,7 +17,8 @@ import pytest
 
 from interpreter.engine.game import Game
 from interpreter.serve.live import Live
-from interpreter.serve.table_page import View
+from interpreter.serve.table_page import DATED, View
+from interpreter.serve.web import application
 from tests.serve.served import Served, first, get, now, state_of
 from tests.small import write
 
@@ -420,3 +423,34 @@ def test_nobody_sits_down_with_a_token_that_is_somebody_elses(served: Served, to
     assert answer.status_code == 303
     assert answer.headers["location"] != f"/seat/{token}"
     assert "You are a spectator" in get(watch).text
+
+
+# --- everything that can be sent
+
+LOOKS = {"cancel", "open", "close", "toggle", "list", "lines", "moment", "reset", "unpick", "language", "explain"}
+"""Actions that change what a page shows, and nothing else."""
+NAMED_OTHERWISE = {"point", "agree", "fork"}
+"""Actions that name a state only in some cases, another thing, or the number of choices as well."""
+POSTS = {
+    "/new/{ruleset}": "a new table",
+    "/load": "a new table",
+    "/join/{id}/{seat}": "the token that the seat gets",
+    "/host/{token}/{seat}": "the mark of the seat",
+    "/seat/{token}/act": "the state of the page",
+}
+"""Addresses that change something, and what their requests name."""
+
+
+def test_every_action_names_its_state_or_only_looks() -> None:
+    """An action or an address that is added belongs to one of the lists above, and to a test."""
+    known = set(re.findall(r'"(\w+)"', " ".join(re.findall(r"case (.+):", inspect.getsource(View._act)))))
+    elsewhere = {"explain", "fork"}
+    assert known | elsewhere == DATED | LOOKS | NAMED_OTHERWISE
+    templates = files("interpreter.serve").joinpath("templates")
+    pages = "".join(path.read_text(encoding="utf-8") for path in templates.iterdir())
+    assert set(re.findall(r'data-(?:do|change)="(\w+)"', pages)) <= known | elsewhere
+
+
+def test_every_address_that_changes_something_is_known() -> None:
+    routes = re.findall(r'Route\("([^"]+)", [\w.]+, methods=\["POST"\]\)', inspect.getsource(application))
+    assert set(routes) == set(POSTS)

@@ -90,7 +90,10 @@
       body: JSON.stringify({ view, do: action, ...data }),
     });
     if (answer.status === 404) location.reload();
-    setTimeout(shows, 1000, data.serial); // also if there is nothing new to show
+    setTimeout(() => { // the page hears nothing: what OK chooses is not known, so press it again
+      if (data.serial >= edited) confirming = null;
+      seen = Math.max(seen, data.serial);
+    }, 3000);
     const result = answer.ok ? await answer.json() : {};
     if (result.go) location.assign(result.go);
   }
