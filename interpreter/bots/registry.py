@@ -153,7 +153,11 @@ def _searcher(spec: str, arguments: Sequence[str], ruleset: Rules, players: int)
     """Return the factory of a search bot with a budget of playouts or seconds, and a bot for its playouts."""
     effort, *playout_spec = arguments or [str(PLAYOUTS)]
     number = effort.removesuffix("s")
-    if not number.replace(".", "", 1).isdigit() or (number == effort and not number.isdigit()) or float(number) <= 0:
+    if (
+        not number.replace(".", "", 1).isdecimal()
+        or (number == effort and not number.isdecimal())
+        or float(number) <= 0
+    ):
         raise ValueError(f"got `{spec}`, want a number of playouts or seconds: `{SEARCH}:200`, `{SEARCH}:2s`")
     policies = policies_for(ruleset)
     name = ":".join(playout_spec) or _quick(policies, RANDOM)

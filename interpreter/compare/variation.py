@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, number_in
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import cell_place
@@ -53,7 +53,7 @@ def _public(text: str, type_: Type) -> Json:
         return text.split()
     if isinstance(type_, BoolType):
         return {"yes": True, "no": False}.get(text, text)
-    return int(text) if text.lstrip("-").isdigit() else text
+    return number_in(text)
 
 
 def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: int) -> Game:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
@@ -185,8 +185,8 @@ class Rules:
             raise ValueError(f"unknown setting `{name}`{did_you_mean(name, known_names)}")
         if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
             public = _items(str(public), setting.type.of)
-        if isinstance(public, str) and isinstance(setting.type, IntType) and public.lstrip("-").isdigit():
-            public = int(public)
+        if isinstance(public, str) and isinstance(setting.type, IntType):
+            public = number_in(public)
         if isinstance(public, str) and isinstance(setting.type, BoolType) and public in ("yes", "no"):
             public = public == "yes"
         try:
@@ -231,10 +231,10 @@ def _items(text: str, of: Type) -> list[Json]:
     In a list of lists, a minus separates the inner items, and a number alone means that many empty lists.
     """
     if isinstance(of, CollectionType):
-        if text.isdigit():
-            return [[]] * min(int(text), 1_000)
+        if isinstance(number := number_in(text), int):
+            return [[]] * min(number, 1_000)
         return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
     numbers = isinstance(of, IntType | SeatType)
-    digits = numbers and text.isdigit()
+    digits = numbers and text.isdecimal()
     parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
-    return [int(part) if numbers and part.lstrip("-").isdigit() else part for part in parts]
+    return [number_in(part) if numbers else part for part in parts]

@@ -389,7 +389,7 @@ def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
         if text in members:
             return members.index(text)
         raise LookupError(f"unknown {type_.name} `{text}`{did_you_mean(text, members)}")
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     raise LookupError(f"got `{text}`, want a {_number_word(type_)} for `{table.keys[index]}`")
 

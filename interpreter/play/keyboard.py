@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from interpreter.base.messages import frame
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
@@ -201,9 +201,9 @@ def _public(names: Names, text: str, type_: Type) -> Value:
         return None
     match type_:
         case IntType() | CardType():
-            return int(text) if text.lstrip("-").isdigit() else text
+            return number_in(text)
         case SeatType():
-            return int(text) - 1 if text.isdigit() else text
+            return number - 1 if isinstance(number := number_in(text), int) and number > 0 else text
         case BoolType():
             return {"yes": True, "no": False}.get(text.casefold(), text)
         case CollectionType():
@@ -228,8 +228,8 @@ def _bag(names: Names, text: str, type_: BagType) -> Json:
     while words and words not in (["nothing"], [names.word("nothing")]):
         pair = [word for word in words[:3] if word != ":"][:2] if ":" in words[:3] else words[:2]
         words = words[3:] if ":" in words[:3] else words[2:]
-        number = next((word for word in pair if word.isdigit()), "1")
-        name = next((word for word in pair if not word.isdigit()), number)
+        number = next((word for word in pair if word.isdecimal()), "1")
+        name = next((word for word in pair if not word.isdecimal()), number)
         counts[_member(names, name, type_.name)] = int(number)
     return counts
 

@@ -14,12 +14,15 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
-from interpreter.play.game_records import Choice, Header
+from msgspec import Struct
 
-__all__ = ["Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
+from interpreter.play.game_records import Choice, Header, read_saved_game
+
+__all__ = ["Damaged", "Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
 
 VERSION = 2
 _SCHEMA = """
@@ -45,10 +48,12 @@ update about set version = 2;
 commit;
 """
 Write = Callable[[sqlite3.Connection], object]
+KINDS = ("person", "bot", "open")
+AUDIENCES = ("alone", "read", "shared", "known")
 
 
 class StoreError(Exception):
-    """The file cannot be opened or written; the text gives the reason."""
+    """The file cannot be opened or written; the text gives the reason, for a failed write without the path."""
 
 
 @dataclass
@@ -60,10 +65,15 @@ class SeatRow:
     bot: str = ""
     name: str = ""
 
+    @property
+    def mark(self) -> str:
+        """Digest by which a form names the seat as it shows it. It does not tell the token."""
+        return sha256("\0".join([self.token, self.kind, self.bot, self.name]).encode()).hexdigest()[:16]
+
 
 @dataclass
 class Kept:
-    """A table in the archive."""
+    """A table in the archive. Its choices are in memory only as long as somebody plays it."""
 
     id: str
     header: Header
@@ -74,12 +84,22 @@ class Kept:
     seats: list[SeatRow]
     choices: list[Choice] = field(default_factory=list)
     created: float = 0.0
+    changed: float = 0.0
+    """Time of the last choice."""
     audience: str = "alone"
     """Who may see hidden information before the end, and who can join.
 
     ``alone``: there was never more than one person or open seat. ``read``: the same, and the person has seen hidden
     information. ``shared``: there were more. ``known``: the same, and the game goes on after it had ended.
     """
+
+
+class Damaged(Struct, frozen=True):
+    """A table that cannot be read: its id, what is wrong, and its links."""
+
+    id: str
+    why: str
+    links: tuple[str, ...] = ()
 
 
 class Store:
@@ -116,6 +136,7 @@ class Store:
     async def write(self, change: Write) -> None:
         """Make a change durable. Raises :class:`StoreError`, and then leaves the file unchanged."""
         done: Future[None] = Future()
+        done.set_running_or_notify_cancel()  # if nobody waits any more, it is written nevertheless
         self._waiting.put((change, done))
         await asyncio.wrap_future(done)
 
@@ -142,7 +163,8 @@ class Store:
                 for each in batch:
                     self._commit([each])
                 return
-            batch[0][1].set_exception(StoreError(f"{self.path}: {error}"))
+            why = str(error) if isinstance(error, sqlite3.OperationalError) else "it has data of a wrong kind"
+            batch[0][1].set_exception(StoreError(f"This change cannot be saved: {why}."))
             return
         for _, done in batch:
             done.set_result(None)
@@ -169,12 +191,11 @@ class Store:
         """Add a table with its seats and choices."""
 
         def change(connection: sqlite3.Connection) -> None:
-            now = table.created or time.time()
             connection.execute(
                 "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(table.id, json.dumps(table.header), table.title, table.host, table.watch),
-                    *(table.open, now, now, table.audience),
+                    *(table.open, table.created, table.changed, table.audience),
                 ),
             )
             connection.executemany(
@@ -189,8 +210,14 @@ class Store:
         await self.write(change)
 
     async def append(self, id: str, number: int, line: Choice) -> None:
-        """Add the choice with this number, from 0."""
-        await self.write(lambda c: c.execute("insert into choices values (?, ?, ?)", (id, number, _line(line))))
+        """Add the choice with this number, from 0. It replaces later ones, which the rules no longer allow."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("delete from choices where game = ? and number >= ?", (id, number))
+            connection.execute("insert into choices values (?, ?, ?)", (id, number, _line(line)))
+            connection.execute("update tables set changed = ? where id = ?", (time.time(), id))
+
+        await self.write(change)
 
     async def cut(self, id: str, number: int) -> None:
         """Delete the choices from ``number`` on."""
@@ -216,20 +243,97 @@ class Store:
     async def remove(self, id: str) -> None:
         await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
 
-    # --- reading at start-up
+    # --- reading
 
-    def tables(self) -> list[Kept]:
-        """Return all tables, the oldest first."""
-        connection = self._connection
-        tables = {
-            row[0]: Kept(row[0], json.loads(row[1]), row[2], row[3], row[4], bool(row[5]), [], [], row[6], row[8])
-            for row in connection.execute("select * from tables order by created")
-        }
-        for game, _, *seat in connection.execute("select * from seats order by game, seat"):
-            tables[game].seats.append(SeatRow(*seat))
-        for game, _, line in connection.execute("select * from choices order by game, number"):
-            tables[game].choices.append(json.loads(line))
-        return list(tables.values())
+    def tables(self) -> tuple[list[Kept], list[Damaged]]:
+        """Return all tables without their choices, the oldest first, and the damaged ones, which stay as they are.
+        Raises :class:`StoreError` if the file is damaged as a whole."""
+        connection, tables, damaged = self._connection, [], []
+        try:
+            rows = connection.execute("select rowid from tables order by created").fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: {error}") from None
+        try:
+            strays = connection.execute(_STRAYS).fetchall()
+        except sqlite3.Error:  # of a damaged table
+            strays = []
+        for (row,) in rows:
+            try:
+                table = _read(connection, row)
+                tables.append(replace(table, choices=[]))
+            except ValueError as error:
+                damaged.append(_damaged(connection, row, str(error)))
+            except sqlite3.Error:
+                damaged.append(_damaged(connection, row, "its rows cannot be read"))
+        for (id,) in strays:
+            damaged.append(Damaged(bytes.fromhex(id).decode(errors="replace"), "it has seats or choices, but no table"))
+        return tables, damaged
+
+    async def choices(self, id: str) -> list[Choice]:
+        """Return the choices of a table. Raises :class:`StoreError` if they cannot be read."""
+        rows: list[list[tuple[int, str]]] = []
+        await self.write(lambda c: rows.append(c.execute(_CHOICES, (id,)).fetchall()))
+        return [json.loads(line) for _, line in rows[-1]]  # a write may be tried twice
+
+
+_CHOICES = "select number, line from choices where game = ? order by number"
+_STRAYS = (
+    "select hex(game) from seats where game not in (select id from tables) union "
+    "select hex(game) from choices where game not in (select id from tables)"
+)
+
+
+_LINKS = " union all ".join(
+    [
+        *(f"select hex({column}) from tables where rowid = :row" for column in ("id", "host", "watch")),
+        "select hex(token) from seats where game = (select id from tables where rowid = :row)",
+    ]
+)
+
+
+def _read(connection: sqlite3.Connection, row: int) -> Kept:
+    """Read a table with its seats and choices. Raises ``ValueError`` with what is wrong with them."""
+    id, header, title, host, watch, is_open, created, changed, audience = connection.execute(
+        "select * from tables where rowid = ?", (row,)
+    ).fetchone()
+    seats = connection.execute("select * from seats where game = ? order by seat", (id,)).fetchall()
+    lines = connection.execute(_CHOICES, (id,)).fetchall()
+    texts = [
+        id,
+        header,
+        title,
+        host,
+        watch,
+        *(text for seat in seats for text in seat[2:]),
+        *(line[1] for line in lines),
+    ]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("it has data where text belongs")
+    if not (isinstance(created, float) and isinstance(changed, float) and audience in AUDIENCES):
+        raise ValueError("its times or its audience are invalid")
+    saved = read_saved_game("\n".join([header, *(line for _, line in lines)]))
+    players = range(len(seats))
+    if [saved.header["players"], *(seat[1] for seat in seats)] != [len(seats), *players]:
+        raise ValueError("its seats are not those of its players")
+    if any(seat[3] not in KINDS for seat in seats):
+        raise ValueError("a seat is of no kind")
+    if [number for number, _ in lines] != [*range(len(saved.choices))]:
+        raise ValueError("choices are missing")
+    if any(line["by"] not in players for line in saved.choices):
+        raise ValueError("a choice is by no seat")
+    rows = [SeatRow(*seat[2:]) for seat in seats]
+    choices = list(saved.choices)
+    return Kept(id, saved.header, title, host, watch, bool(is_open), rows, choices, created, changed, audience)
+
+
+def _damaged(connection: sqlite3.Connection, row: int, why: str) -> Damaged:
+    """Return what is known of a damaged table: its id and its links, as far as they can be read."""
+    try:
+        texts = connection.execute(_LINKS, {"row": row}).fetchall()
+    except sqlite3.Error:
+        texts = [(f"row {row}".encode().hex(),)]
+    id, *links = (bytes.fromhex(text).decode(errors="replace") for (text,) in texts)
+    return Damaged(id, why, tuple(links))
 
 
 def can_be_kept(data: object) -> bool:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -27,6 +30,7 @@ from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, resumed, shared
+from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
 
@@ -36,10 +40,12 @@ MOST_TABLES, A_DAY = 1_000, 86_400.0
 MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
 """Most pages for one link; beyond it, the least recently used page is dropped."""
 MOST_IDLE = 600.0
-"""Seconds after which a page that nobody listens to is dropped."""
+"""Seconds after which a page that nobody listens to is dropped, and a table without pages leaves memory."""
 MOST_CHOICES = 3_000
 """Most choices of an uploaded game: it is replayed at once, while all tables wait."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
+DAMAGED = "This table is damaged: its game cannot be played again. All other tables go on."
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 class Offer(Struct, frozen=True):
@@ -75,8 +81,8 @@ class Hall:
         self, store: Store, pace: float = 1.0, sources: Iterable[str] = (), programs: Collection[str] = ()
     ) -> None:
         self.store, self.pace, self.maps = store, pace, Maps()
-        self.programs = programs
-        """Programs that may be bots, from the command line of the server."""
+        self.programs = {program_name(spec): spec for spec in programs}
+        """Programs that may be bots, from the command line of the server, by the name that pages show."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
         self.views: dict[tuple[str, str], View] = {}
@@ -87,7 +93,9 @@ class Hall:
         self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
         self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
         """Rulebooks as pages, by the digest of the ruleset, players and settings."""
-        for kept in store.tables():
+        self._adding = asyncio.Lock()
+        tables, self.damaged = store.tables()
+        for kept in tables:
             self._known(kept)
 
     def _known(self, kept: Kept) -> None:
@@ -113,7 +121,6 @@ class Hall:
     async def begin(self, wish: Wish) -> Kept:
         """Create a table. Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError`
         if the ruleset with these overlays has errors."""
-        await self._make_room()
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
             settings = {name: value for name, value in wish.settings.items() if value.strip()}
@@ -136,25 +143,24 @@ class Hall:
         return kept
 
     async def _make_room(self) -> None:
-        """Remove the oldest table on which nobody has chosen for a day, if there are too many."""
+        """Remove the table on which nobody has chosen for the longest time, at least a day, if there are too many."""
         if len(self.kept) < MOST_TABLES:
             return
-        before = time.time() - A_DAY
-        unused = (kept for kept in self.kept.values() if not kept.choices and kept.created < before)
-        oldest = next(unused, None)
-        if oldest is None:
-            raise Refused(f"This server is full: it has {MOST_TABLES} tables.")
+        oldest = min(self.kept.values(), key=lambda kept: kept.changed)
+        if oldest.changed > time.time() - A_DAY:
+            raise Refused(f"This server is full: it has {MOST_TABLES} tables, and none was idle for a day.")
         await self.store.remove(oldest.id)
         del self.kept[oldest.id], self._hosts[oldest.host]
         self._seats = {token: place for token, place in self._seats.items() if place[0] != oldest.id}
-        live = self.lives.pop(oldest.id, None)
+        live = self.lives.get(oldest.id)
         if live is not None:
             live.stop()
-            self.views = {key: view for key, view in self.views.items() if view.live is not live}
+            self._drop([key for key, view in self.views.items() if view.live is live])
+            self._leave(live)
 
     def _made(self, header: Header, seats: list[SeatRow], title: str, listed: bool) -> Kept:
-        kept = Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
-        kept.created = time.time()
+        kept = Kept(secrets.token_hex(8), header, in_one_line(title[:80]), new_token(), new_token(), listed, seats)
+        kept.created = kept.changed = time.time()
         kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
         return kept
 
@@ -163,8 +169,10 @@ class Hall:
         return offer.source if offer is not None else None
 
     async def _open(self, kept: Kept, live: Live) -> None:
-        await self.store.add(kept)
-        self._known(kept)
+        async with self._adding:  # or several at once would pass the limit
+            await self._make_room()
+            await self.store.add(kept)
+            self._known(kept)
         self._live(live)
 
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
@@ -186,15 +194,16 @@ class Hall:
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
-        await self._make_room()
         source = self._source(log.header)
         try:
             async with self.loading:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
             game = replay_game(ruleset, log, until)
-        except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
+        except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
+        except (ValueError, TypeError, LookupError):
+            raise Refused("Cannot continue this game: its header or its choices are invalid.") from None
         header: Header = {**header_of(game), "continued": True}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
@@ -207,6 +216,7 @@ class Hall:
 
     def _live(self, live: Live) -> None:
         self.lives[live.kept.id] = live
+        live.used = time.monotonic()
         live.programs, live.bots = self.programs, self.bots_for(live.ruleset)
         live.changed = lambda: self._refresh(live)
         live.is_watched = lambda: any(view.live is live for view in self.views.values())
@@ -220,30 +230,74 @@ class Hall:
     async def live(self, id: str) -> Live:
         """Return a table, resumed from the archive if necessary. Raises :class:`Refused` if its ruleset can no longer
         play it, :class:`RulesetError` if its files have errors."""
-        known = self.lives.get(id)
-        if known is not None:
-            return known
-        async with self.loading:
-            if id in self.lives:
-                return self.lives[id]
-            kept = self.kept[id]
-            source = self._source(kept.header)
+        if id not in self.lives:
+            async with self.loading:
+                if id not in self.kept:
+                    raise Refused("This table was idle for too long and has made room for others.")
+                if id not in self.lives:
+                    await self._resume(self.kept[id])
+        live = self.lives[id]
+        live.used = time.monotonic()
+        return live
+
+    async def _resume(self, kept: Kept) -> None:
+        source = self._source(kept.header)
+        try:
             ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
-            try:  # in this thread: games of a ruleset share a module
-                live = resumed(kept, ruleset, self.store, self.pace, source)
-            except Difference as error:
-                raise Refused(f"The current rules cannot play this game: {error}") from None
-            self._live(live)
-            return live
+            kept.choices = await self.store.choices(kept.id)
+            live = resumed(kept, ruleset, self.store, self.pace, source)  # in this thread: games share a module
+        except Exception as error:  # whatever is wrong with one table, the others go on
+            kept.choices = []
+            if isinstance(error, RulesetError):
+                raise
+            why = f"The current rules cannot play this game: {error}" if isinstance(error, Difference) else DAMAGED
+            raise Refused(why) from None
+        self._live(live)
 
     async def take_up(self) -> None:
         """Resume all tables with bots, in case it is their turn."""
         for kept in list(self.kept.values()):
             if any(seat.kind == "bot" for seat in kept.seats):
                 try:
-                    await self.live(kept.id)
+                    live = await self.live(kept.id)
                 except (Refused, RulesetError):
                     continue
+                await asyncio.sleep(0)  # the bots begin, if it is their turn
+                if not live.is_busy and not live.is_watched():
+                    self._leave(live)
+
+    def _leave(self, live: Live) -> None:
+        """Take a table out of memory; it is resumed from the archive when somebody asks for it."""
+        if self.lives.get(live.kept.id) is not live:
+            return
+        del self.lives[live.kept.id]
+        live.kept.choices = []
+        for key in [key for key in self._pieces if key[0] == live.kept.id]:
+            del self._pieces[key]
+
+    async def keep_tidy(self) -> None:
+        """Drop idle pages and tables from time to time."""
+        while True:
+            await asyncio.sleep(MOST_IDLE / 10)
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Drop pages that nobody listens to, and take tables without pages out of memory on which no bot plays."""
+        past = time.monotonic() - MOST_IDLE
+        self._drop([key for key, view in self.views.items() if view.last < past])
+        watched = {view.live.kept.id for view in self.views.values()}
+        for live in list(self.lives.values()):
+            if live.used < past and live.kept.id not in watched and not live.is_busy:
+                self._leave(live)
+
+    def _drop(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Drop pages; their event streams end."""
+        for key in keys:
+            self.views.pop(key).dirty.set()
+
+    def why_damaged(self, link: str) -> str | None:
+        """Return what is wrong with the damaged table that has this id or link."""
+        return next((each.why for each in self.damaged if link == each.id or link in each.links), None)
 
     def table_of(self, token: str) -> tuple[str, int] | None:
         """Return the table and seat of a token."""
@@ -253,22 +307,25 @@ class Hall:
         """Return the table of a host's token."""
         return self._hosts.get(token)
 
-    async def sit(self, id: str, seat: int, name: str) -> str:
-        """Take an open seat and return its token."""
-        row = await (await self.live(id)).sit(seat, name[:40], new_token())
+    async def sit(self, id: str, seat: int, name: str, token: str = "") -> str:
+        """Take an open seat and return its token. ``token`` is one that a form had for it: who sends the form twice
+        sits down once."""
+        if not _TOKEN.fullmatch(token) or self._seats.get(token, (id, seat)) != (id, seat):
+            token = new_token()
+        row = await (await self.live(id)).sit(seat, name[:40], token)
         self._seats[row.token] = id, seat
         return row.token
 
-    async def give(self, live: Live, seat: int, kind: str, bot: str) -> None:
-        """Give a seat to a person or a bot, or open it, at the wish of the host. Its former link plays no longer."""
+    async def give(self, live: Live, seat: int, kind: str, bot: str, mark: str | None = None) -> None:
+        """Give the seat with this mark to a person or a bot, or open it, at the wish of the host. Its former link plays
+        no longer."""
         old = live.kept.seats[seat]
         token = new_token() if kind != old.kind else ""
-        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token)
+        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
         if token:
             for former in [each for each, place in self._seats.items() if place == (live.kept.id, seat)]:
                 del self._seats[former]
-                for key in [key for key in self.views if key[0] == former]:
-                    self.views.pop(key).dirty.set()
+                self._drop([key for key in self.views if key[0] == former])
             self._seats[row.token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
@@ -283,13 +340,10 @@ class Hall:
         """Return the page with this id, or a new one."""
         key = token, id
         if key not in self.views:
-            past = time.monotonic() - MOST_IDLE
-            for unused in [each for each, view in self.views.items() if view.last < past]:
-                self.views.pop(unused).dirty.set()
+            self.tidy()
             own = [each for each in self.views if each[0] == token]
             if len(own) >= (MOST_VIEWS if seat != PUBLIC else MOST_SPECTATORS):
-                oldest = min(own, key=lambda each: self.views[each].last)
-                self.views.pop(oldest).dirty.set()
+                self._drop([min(own, key=lambda each: self.views[each].last)])
             self.views[key] = view = View(live, seat, self.maps)
             view.last = time.monotonic()
             live.play_on()
@@ -297,9 +351,7 @@ class Hall:
 
     def leave_pages(self) -> None:
         """End the event streams of all pages."""
-        views, self.views = self.views, {}
-        for view in views.values():
-            view.dirty.set()
+        self._drop(list(self.views))
 
     def pieces(self, view: View) -> dict[str, str]:
         """Return the pieces of a page; plain spectators share them."""
@@ -332,8 +384,10 @@ class Hall:
                 None if live.game.is_over else view.seat,
                 pool="reading",
             )
-        except (LookupError, Difference, RulesetError) as error:
+        except (Difference, RulesetError) as error:
             raise Refused(f"Cannot explain this line: {error}") from None
+        except LookupError:
+            raise Refused("Cannot explain this line.") from None
         values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]
         return {"text": line.text, "moment": moment, "chain": chain, "cites": cites, "values": values}
 
@@ -388,7 +442,8 @@ def _rulebook(log: Log, source: str | None) -> str:
     ruleset = ruleset_of(log, source)
     players = log.header["players"]
     played = ruleset.for_players(players)
-    return html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
+    text = html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
+    return text if source is None else text.replace(escape(source), Path(source).name)
 
 
 def _offers(named: list[str]) -> Iterable[Offer]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,14 +32,14 @@ from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
+from interpreter.serve.outside import in_one_line
 
 __all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that a name in a sentence must not have: controls, which could turn the direction of what follows."""
 _SLOW = "search"
+_CHANGED = "The table has changed since this was shown, so nothing was done. Look again, then choose."
 _OWN = ("by", "decision", "digest")
 
 
@@ -97,20 +96,26 @@ class Live:
         self.kept, self.ruleset, self.game, self.store, self.pace = kept, ruleset, game, store, pace
         self.lock = asyncio.Lock()
         self.version = 0
+        self.used = 0.0
+        """Time of the last request for the table, by the monotonic clock."""
         self.changed_at = time.time()
         """Time of the last visible change, in seconds since the epoch."""
+        self._states: dict[int, str] = {}
+        self.request = ""
+        """Name of the pending undo request, which an answer must give."""
         self.note = ""
         self.mistakes: tuple[str, ...] = ()
         """Errors of the files that the table plays with, as text, while it keeps its old rules."""
         self.cut_due = False
+        """Whether choices were undone by other rules, which the archive does not know before the next choice."""
         self.asking: tuple[int, int, set[int]] | None = None
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
         self._chronicles: dict[tuple[int | None, str], Chronicle] = {}
-        self.programs: Collection[str] = ()
-        """Programs that may be bots."""
+        self.programs: Mapping[str, str] = {}
+        """Programs that may be bots, by the name that pages show."""
         self.bots: Sequence[str] = ()
         """All bots that may take a seat, the default first."""
         self._bots: dict[int, Bot] = {}
@@ -126,7 +131,23 @@ class Live:
 
     @property
     def _names(self) -> list[str]:
-        return [_CONTROLS.sub("", " ".join(seat.name.split())) for seat in self.kept.seats]
+        return [in_one_line(seat.name) for seat in self.kept.seats]
+
+    # --- names of states
+
+    def state_of(self, seat: int) -> str:
+        """Return the name of the state that a seat is shown. Each change gives it a new one, also an undo; only a
+        choice that another seat makes at the same time leaves it."""
+        return self._states.setdefault(seat, secrets.token_hex(6))
+
+    def check_state(self, seat: int, state: str | None) -> None:
+        """Refuse an action if its page showed another state; None stands for a caller that has just read it."""
+        if state not in (None, self.state_of(seat)):
+            raise Refused(_CHANGED)
+
+    def _moved(self, but: Collection[int] = ()) -> None:
+        """Give new names to the states of all seats but those."""
+        self._states = {seat: name for seat, name in self._states.items() if seat in but}
 
     # --- what pages show
 
@@ -191,10 +212,11 @@ class Live:
 
     # --- choices
 
-    async def choose(self, seat: int, choice: Choice) -> None:
-        """Apply a seat's choice. Raises :class:`IllegalMove`, :class:`Refused` or :class:`StoreError`, and then leaves
-        the game unchanged."""
+    async def choose(self, seat: int, choice: Choice, state: str | None = None) -> None:
+        """Apply a seat's choice, which was offered in a state. Raises :class:`IllegalMove`, :class:`Refused` or
+        :class:`StoreError`, and then leaves the game unchanged."""
         async with self.lock:
+            self.check_state(seat, state)
             await self._choose(seat, choice)
         self._notify()
 
@@ -202,27 +224,30 @@ class Live:
         decision = self.game.decision_of(seat)
         if decision is None:
             raise Refused("It is not your turn.")
-        name = decision.name
+        name, others = decision.name, [each.actor for each in self.game.decisions if each.actor != seat]
         try:
             self.game.apply(choice, seat)
         except RuleFailure as error:
             raise Refused(f"The rules failed at this choice, so it was undone: {error}") from None
+        self._moved(others)
         line = {"by": seat, **choice, "decision": name}
         try:
             if self.cut_due:
                 await self._continue()
-                await self.store.cut(self.kept.id, len(self.kept.choices))
                 self.cut_due = False
             await self.store.append(self.kept.id, len(self.kept.choices), line)
         except StoreError:
             self._undo(1)
+            self._notify()  # a page may show the choice
             raise
         self.kept.choices.append(line)
+        self.kept.changed = time.time()
         self.asking, self.note = None, ""
 
     def _undo(self, number: int) -> None:
         for _ in range(number):
             self.game.undo()
+        self._moved()
         for chronicle in self._chronicles.values():
             chronicle.forget()
         self.past.clear()
@@ -241,15 +266,17 @@ class Live:
             return last, sorted(persons)
         return last, sorted({line["by"] for line in choices[last + 1 :]} & persons)
 
-    async def undo(self, seat: int) -> str:
-        """Undo a seat's last choice, or request the agreement of others. Return a message for the page."""
+    async def undo(self, seat: int, state: str | None = None) -> str:
+        """Undo the last choice that a seat had made in a state, or request the agreement of others. Return a message
+        for the page."""
         async with self.lock:
+            self.check_state(seat, state)
             possible = self.undo_of(seat)
             if possible is None:
                 raise Refused("You have no choice to undo.")
             stay, affected = possible
             if affected:
-                self.asking = seat, stay, set()
+                self.asking, self.request = (seat, stay, set()), secrets.token_hex(6)
                 message = "Waiting for the others to agree."
             else:
                 await self._cut(seat, stay)
@@ -257,11 +284,11 @@ class Live:
         self._notify()
         return message
 
-    async def agree(self, seat: int, *, yes: bool) -> None:
-        """Answer the undo request of another seat."""
+    async def agree(self, seat: int, *, yes: bool, request: str | None = None) -> None:
+        """Answer the undo request with this name."""
         async with self.lock:
-            if self.asking is None:
-                raise Refused("There is no undo request.")
+            if self.asking is None or request not in (None, self.request):
+                raise Refused("There is no such undo request any more.")
             who, stay, agreed = self.asking
             if not yes:
                 self.asking = None
@@ -293,34 +320,44 @@ class Live:
 
     # --- seats and bots
 
-    async def take(self, seat: int, kind: str, bot: str = "", name: str = "", token: str = "") -> SeatRow:
-        """Give a seat to a person or a bot, or open it. With a new ``token``, the seat goes to somebody else; a person
-        can only take an open seat in this way. Raises :class:`Refused`."""
+    async def take(
+        self, seat: int, kind: str, bot: str = "", name: str = "", token: str = "", mark: str | None = None
+    ) -> SeatRow:
+        """Give a seat with this mark to a person or a bot, or open it. With a new ``token``, the seat goes to somebody
+        else; a person can only take an open seat in this way. Raises :class:`Refused`."""
         if kind == "bot" and bot and bot not in self.bots:
             raise Refused(f"Unknown bot `{bot[:80]}`.")
         async with self.lock:
             old, seats = self.kept.seats[seat], self.kept.seats
+            if mark not in (None, old.mark):
+                raise Refused(_CHANGED)
             if sum(each.kind != "bot" for n, each in enumerate(seats) if n != seat) and kind != "bot":
                 await self._share()
             row = SeatRow(token or old.token, kind, bot or old.bot, name if kind == "person" else "")
-            await self.store.seat(self.kept.id, seat, row)
-            self.kept.seats[seat] = row
-            self._name_seats()
+            await self._seat(seat, row)
         self._notify()
         return row
 
     async def sit(self, seat: int, name: str, token: str) -> SeatRow:
-        """Give an open seat to a person. Raises :class:`Refused` if somebody else was faster."""
+        """Give an open seat to a person. Raises :class:`Refused` if somebody else was faster; whoever asks again with
+        the same token has the seat already."""
         async with self.lock:
-            if not 0 <= seat < len(self.kept.seats) or self.kept.seats[seat].kind != "open":
+            old = self.kept.seats[seat] if 0 <= seat < len(self.kept.seats) else None
+            if old is not None and (old.kind, old.token) == ("person", token):
+                return old
+            if old is None or old.kind != "open":
                 raise Refused("This seat is taken.")
             await self._share()
-            row = SeatRow(token, "person", self.kept.seats[seat].bot, name)
-            await self.store.seat(self.kept.id, seat, row)
-            self.kept.seats[seat] = row
-            self._name_seats()
+            row = SeatRow(token, "person", old.bot, name)
+            await self._seat(seat, row)
         self._notify()
         return row
+
+    async def _seat(self, seat: int, row: SeatRow) -> None:
+        await self.store.seat(self.kept.id, seat, row)
+        self.kept.seats[seat] = row
+        self._states.pop(seat, None)
+        self._name_seats()
 
     async def _share(self) -> None:
         """Record that more than one person plays from now on."""
@@ -330,7 +367,7 @@ class Live:
             await self._record("shared")
 
     def _made(self, seat: int, spec: str) -> Bot:
-        return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
+        return bots_of(spec, self.ruleset, len(self.kept.seats))[seat]
 
     def play_on(self) -> None:
         """Let bots play as long as it is their turn."""
@@ -345,6 +382,11 @@ class Live:
         if self._playing is not None:
             self._playing.cancel()
 
+    @property
+    def is_busy(self) -> bool:
+        """Return whether something happens at the table, so that it must stay in memory."""
+        return self.lock.locked() or not (self._playing is None or self._playing.done())
+
     def _bot_to_play(self) -> int | None:
         seats = self.kept.seats
         return next(
@@ -355,17 +397,19 @@ class Live:
         clock = asyncio.get_running_loop().time
         while (seat := self._bot_to_play()) is not None and self._has_people():
             # the pause includes the bot's thinking time, which could otherwise leak hidden information
-            began, version = clock(), self.version
+            began, state = clock(), self.state_of(seat)
             try:
                 choice = await self._bots_choice(seat)
-            except (BotFailed, BrokenExecutor, RuleFailure, RulesetError, Difference) as error:
-                self._halt(str(error) or "the process of the bots has ended")
+            except (BotFailed, RuleFailure, RulesetError, Difference) as error:
+                spec = self.kept.seats[seat].bot
+                self._halt(str(error).replace(self.programs.get(spec, spec), spec))
+                return
+            except BrokenExecutor:
+                self._halt("the process of the bots has ended")
                 return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
-            if seat != self._bot_to_play() or version != self.version:
-                continue
             async with self.lock:
-                if choice is None or self.game.decision_of(seat) is None:
+                if choice is None or state != self.state_of(seat) or seat != self._bot_to_play():
                     continue
                 try:
                     await self._choose(seat, choice)
@@ -388,7 +432,8 @@ class Live:
         if spec.startswith(_SLOW):
             return await apart(chosen, self.as_log, self.source, spec, seat)
         if spec in self.programs:
-            return await apart(program_chosen, self.kept.id, self.as_log, self.source, spec, seat, pool="programs")
+            program = self.programs[spec]
+            return await apart(program_chosen, self.kept.id, self.as_log, self.source, program, seat, pool="programs")
         bot = self._bots.get(seat)
         if bot is None or bot.name.partition(":")[0] != spec.partition(":")[0]:
             bot = self._bots[seat] = self._made(seat, spec)
@@ -435,6 +480,7 @@ class Live:
                 else:
                     self.note = ""
                 self.ruleset, self.game = ruleset, game
+                self._moved()
                 self.asking = None
                 self._bots.clear()
                 self._name_seats()

@@ -440,7 +440,7 @@ class Scene:
         state = seen_by(copy.table, copy.state, self.player)
         known = {(each.type.word, name_of(each.type) if each.type.word == "kind" else ""): each for each in panel.sums}
         rows, total = [], 0
-        for thing in picks:
+        for number, thing in enumerate(picks):
             each = known.get((thing.form, thing.name))
             if each is None:
                 continue
@@ -456,9 +456,9 @@ class Scene:
                     called(state, (self.me, thing.value))
                     state.forget()
                 total += costs
-                rows.append({"text": text, "costs": costs})
+                rows.append({"n": number, "thing": str(thing), "text": text, "costs": costs})
             except (Unseen, RuleFailure, TypeError):
-                rows.append({"text": text, "costs": None})
+                rows.append({"n": number, "thing": str(thing), "text": text, "costs": None})
         return {"rows": rows, "total": total}
 
     # --- the board

@@ -7,13 +7,16 @@ that differ from what it has.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.environment import TemplateModule
 from markupsafe import Markup, escape
 
+from interpreter.base.diagnostics import readable
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
@@ -30,14 +33,19 @@ from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
+from interpreter.serve.outside import without_folders
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Data, Maps, Scene
 
 __all__ = ["ENVIRONMENT", "View", "coded"]
 
+T = TypeVar("T")
+
 MOST_PICKS = 40
 MOST_LISTED = 400
 MOST_VALUES = 120
+UNCLEAR = "This request is incomplete or invalid, so nothing was done."
+NO_LINES: Data = {"skipped": 0, "lines": []}
 LINES = 80
 """Number of log lines on the page before all are asked for."""
 
@@ -47,22 +55,24 @@ ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,
+    finalize=lambda value: readable(value) if type(value) is str else value,
     auto_reload=False,
 )
 
-MOVES = frozenset(("option", "confirm", "take", "undo"))
-"""Actions that belong to the decision that the page shows: a second click must not make another choice."""
+DATED = frozenset(("choose", "option", "slot", "number", "more", "hint", "undo", "bot", "sit"))
+"""Actions on the state that the page shows: they name it, so that nothing happens in another one."""
 
 
 def coded(text: str) -> Markup:
-    """Return a message as HTML, with what stands between backticks as code."""
+    """Return a message as HTML, without folders of the server, and with what stands between backticks as code."""
+    text = readable(without_folders(text))
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick without its second
         return escape(text)
     return Markup("").join(Markup("<code>{}</code>").format(each) if n % 2 else each for n, each in enumerate(parts))
 
 
-ENVIRONMENT.filters["coded"] = coded
+ENVIRONMENT.filters |= {"coded": coded, "without_folders": without_folders}
 
 
 @dataclass
@@ -74,7 +84,8 @@ class View:
     maps: Maps
     language: str = "en"
     draft: Draft = field(default_factory=Draft)
-    drafted_at: tuple[int, str] = (-1, "")
+    drafted_at: str = ""
+    """Name of the state that the draft belongs to."""
     open: dict[str, bool] = field(default_factory=dict)
     by_itself: dict[str, bool] = field(default_factory=dict)
     moment: int | None = None
@@ -89,6 +100,8 @@ class View:
     rendered: dict[str, tuple[Data, str]] = field(default_factory=dict)
     """Cache of rendered pieces, with the data that they show."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
+    serial: int = 0
+    """Number of the last action. A page numbers its actions, so that none is executed twice."""
     listener: int = 0
     """Number of the event stream that the page listens to: the last one that it opened."""
     last: float = 0.0
@@ -98,9 +111,9 @@ class View:
         return self.live.game if self.moment is None else self.live.at(self.moment)
 
     @property
-    def made(self) -> int:
-        """Number of choices that the seat has made."""
-        return 0 if self.seat == PUBLIC else sum(line["by"] == self.seat for line in self.live.kept.choices)
+    def state(self) -> str:
+        """Name of the state that the page shows."""
+        return self.live.state_of(self.seat)
 
     @property
     def is_plain(self) -> bool:
@@ -122,9 +135,8 @@ class View:
         if decision is None:
             self.draft.clear()
             return None
-        at = len(self.live.kept.choices), decision.name
-        if self.drafted_at != at:
-            self.drafted_at = at
+        if self.drafted_at != self.state:
+            self.drafted_at = self.state
             self.draft.clear()
         pointing = Pointing(self.live.game, decision, decision.codes, self.draft)
         if self.draft.option is None and len(pointing.offered()) == 1:
@@ -162,6 +174,13 @@ class View:
 
     # --- requests of the browser
 
+    def is_next(self, serial: Json) -> bool:
+        """Return whether an action has not come before, and remember it. Actions without a number may be repeated."""
+        if not isinstance(serial, int):
+            return True
+        last, self.serial = self.serial, max(serial, self.serial)
+        return serial > last
+
     async def act(self, action: str, data: Mapping[str, Json]) -> None:
         """Execute an action of the user. Errors become messages on the page."""
         if action not in ("sound", "language"):
@@ -169,59 +188,52 @@ class View:
         try:
             await self._act(action, data)
         except (Refused, StoreError) as error:
-            self._refuse(str(error))
+            self.refuse(str(error))
         except IllegalMove as error:
             self.refused = [self._reason(reason) for reason in error.reasons] or [{"text": str(error), "cites": []}]
             self.beeps += 1
-        except (RuleFailure, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
-            self._refuse(f"This action failed: {error}")
+        except RuleFailure as error:
+            self.refuse(f"The rules failed: {error}")
+        except (KeyError, ValueError, TypeError, IndexError, OverflowError):
+            self.refuse(UNCLEAR)
         self.dirty.set()
 
-    def _refuse(self, text: str) -> None:
+    def refuse(self, text: str) -> None:
+        """Show why nothing was done."""
         self.said = text
         self.beeps += 1
+        self.dirty.set()
 
     def _reason(self, reason: Reason) -> Data:
         quotes = [quote(self.live.ruleset, cite) for cite in reason.cites]
         return {"text": reason.message, "rule": reason.rule, "cites": quotes}
 
     async def _act(self, action: str, data: Mapping[str, Json]) -> None:
-        live = self.live
-        if action in MOVES and data.get("made", self.made) != self.made:
-            raise Refused("You have already chosen.")
+        live, state = self.live, str(data.get("state", ""))
+        if action in DATED:
+            live.check_state(self.seat, state)
         match action:
             case "point":
-                self._point(Thing.read(str(data["thing"])))
+                self._point(Thing.read(str(data["thing"])), state)
+            case "choose":
+                await self._choose(data.get("choice"), state)
             case "option":
-                await self._option(_whole(data["n"]))
+                self._asked().pick_option(_whole(data["n"]))
             case "slot":
                 self._slot(_whole(data["n"]), _whole(data["value"]))
             case "number":
                 self._number(_whole(data["n"]), _whole(data["value"]))
             case "more":
-                pointing = self.pointing()
-                if pointing is not None:
-                    pointing.more(_whole(data["n"]), _whole(data["value"]))
-            case "confirm":
-                pointing = self.pointing()
-                code = pointing.ready() if pointing is not None else None
-                if code is None:
-                    raise Refused("Pick the missing values first.")
-                await self._choose(code)
-            case "take":
-                decision = self.decision()
-                if decision is not None:
-                    await self._choose(decision.codes[_whole(data["n"])])
+                self._asked().more(_whole(data["n"]), _whole(data["value"]))
             case "cancel":
                 self.draft.clear()
                 self.listing, self.explained = False, None
             case "undo":
                 self._own_seat()
-                self.said = await live.undo(self.seat)
-                self.draft.clear()
+                self.said = await live.undo(self.seat, state)
             case "agree":
                 self._own_seat()
-                await live.agree(self.seat, yes=bool(data["yes"]))
+                await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
                 await self._hint()
             case "open" | "close":
@@ -239,13 +251,14 @@ class View:
             case "reset":
                 self.picks.clear()
             case "unpick":
-                del self.picks[_whole(data["n"])]
-            case "bot":
+                number = _whole(data["n"])
+                if self.picks[number : number + 1] == [Thing.read(str(data["thing"]))]:
+                    del self.picks[number]
+            case "bot" | "sit":
                 self._own_seat()
-                await live.take(self.seat, "bot", live.kept.seats[self.seat].bot or str(data.get("bot", "")))
-            case "sit":
-                self._own_seat()
-                await live.take(self.seat, "person", name=str(data.get("name", ""))[:40])
+                seat, name = live.kept.seats[self.seat], str(data.get("name", ""))[:40]
+                kind, bot = ("bot", seat.bot or str(data.get("bot", ""))) if action == "bot" else ("person", "")
+                await live.take(self.seat, kind, bot, name, mark=seat.mark)
             case "language":
                 if str(data["value"]) in languages_of(live.ruleset):
                     self.language = str(data["value"])
@@ -256,7 +269,18 @@ class View:
         if self.seat == PUBLIC:
             raise Refused("Spectators cannot do this.")
 
-    def _point(self, thing: Thing) -> None:
+    def _asked(self) -> Pointing:
+        """Return the pointing of the current decision. Raises :class:`Refused` if there is none."""
+        self._must_decide()
+        pointing = self.pointing()
+        assert pointing is not None
+        return pointing
+
+    def _must_decide(self) -> None:
+        if self.decision() is None:
+            raise Refused("It is not your turn." if self.moment is None else "Return to the present to choose.")
+
+    def _point(self, thing: Thing, state: str) -> None:
         panel = self.sums()
         kinds = (
             {(each.type.word, name_of(each.type) if each.type.word == "kind" else "") for each in panel.sums}
@@ -267,9 +291,8 @@ class View:
             if len(self.picks) < MOST_PICKS:
                 self.picks.append(thing)
             return
-        pointing = self.pointing()
-        if pointing is None:
-            raise Refused("It is not your turn." if self.moment is None else "Return to the present to choose.")
+        self.live.check_state(self.seat, state)
+        pointing = self._asked()
         if not pointing.point(thing):
             reasons = pointing.refusal(thing)
             if not reasons:
@@ -277,18 +300,8 @@ class View:
             self.refused = [self._reason(reason) for reason in reasons]
             self.beeps += 1
 
-    async def _option(self, option: int) -> None:
-        pointing = self.pointing()
-        if pointing is None:
-            return
-        pointing.pick_option(option)
-        if not pointing.sites[option].core.choices and (code := pointing.ready()) is not None:
-            await self._choose(code)
-
     def _slot(self, number: int, place: int) -> None:
-        pointing = self.pointing()
-        if pointing is None:
-            return
+        pointing = self._asked()
         pointing.pick(number, self._slot_of(pointing, number).domain[place])
 
     def _slot_of(self, pointing: Pointing, number: int) -> Slot:
@@ -298,31 +311,26 @@ class View:
         return slot
 
     def _number(self, number: int, value: int) -> None:
-        pointing = self.pointing()
-        if pointing is None:
-            return
+        pointing = self._asked()
         slot = self._slot_of(pointing, number)
         if not pointing.pick(number, value) and slot.domain:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
-    async def _choose(self, code: Code) -> None:
-        decision = self.decision()
-        assert decision is not None
+    async def _choose(self, choice: Json, state: str) -> None:
+        self._must_decide()
+        if not isinstance(choice, dict):
+            raise Refused("Pick the missing values first.")
         if self.sums() is not None:
             raise Refused("Close the calculator before you choose.")
-        option = decision.option(code)
-        self.draft.clear()
+        await self.live.choose(self.seat, choice, state)
         self.listing = False
-        await self.live.choose(self.seat, option.as_dict())
 
     async def _hint(self) -> None:
-        decision = self.decision()
-        if decision is None:
-            raise Refused("It is not your turn.")
-        choice = await self.live.hint(self.seat)
+        self._must_decide()
+        state, choice = self.state, await self.live.hint(self.seat)
         decision, pointing = self.decision(), self.pointing()
-        if choice is None or decision is None or pointing is None:
+        if choice is None or decision is None or pointing is None or state != self.state:
             return
         for code in pointing.codes:
             if decision.option(code).as_dict() == choice:
@@ -335,17 +343,28 @@ class View:
 
     def pieces(self) -> dict[str, str]:
         """Return the pieces of the page as HTML, by name."""
-        game = self.game
-        pointing = self.pointing()
+        if self.moment is not None and self.moment >= len(self.live.kept.choices):  # undone
+            self.moment = None
+        game, failures = self.game, dict[str, None]()
+
+        def tried(make: Callable[[], T], otherwise: T) -> T:
+            """Return what rules make, or something else if they fail: the page must allow an undo."""
+            try:
+                return make()
+            except RuleFailure as error:
+                failures[str(error)] = None
+                return otherwise
+
         scene = Scene(self.live, game, self.seat, self.language, self.maps)
-        if pointing is not None:
-            self._mark(scene, pointing)
+        pointing = tried(lambda: self._marked(scene), None)
         windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
-        panels = [(panel, data) for panel, data in scene.panels(self.is_open) if panel.form != "sums"]
+        none: list[tuple[Panel, Data]] = []
+        panels = [each for each in tried(lambda: [*scene.panels(self.is_open)], none) if each[0].form != "sums"]
         shown = {panel.name: data for panel, data in panels}
         opened = [panel for panel in windows if self.is_open(panel) and (panel.form == "sums" or panel.name in shown)]
-        board = scene.board()
-        prompt = self._prompt(pointing) if pointing is not None else None
+        board, now = tried(scene.board, None), tried(scene.status, None)
+        prompt = tried(lambda: self._prompt(pointing) if pointing is not None else None, None)
+        listed, lines = tried(lambda: self._listed(pointing), None), tried(lambda: self._lines(game), NO_LINES)
         marks = dict(mark for panel in panels_of(game.ruleset.model) for mark in panel.answers)
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
@@ -353,9 +372,11 @@ class View:
         adding = self.sums() is not None
         status = [each for each in panels if each[0].at == "status" and each[0].form == "columns"]
         return {
-            "status": _render("status", status=scene.status(), panels=status, mark=mark),
-            "notice": _render("notice", undo=self._undo_request(), **common),
-            "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
+            "status": _render("status", status=now, panels=status, mark=mark) if now is not None else "",
+            "notice": _render("notice", undo=self._undo_request(), failures=[*failures], **common),
+            "prompt": _render(
+                "prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), failed=bool(failures), **common
+            ),
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
@@ -377,9 +398,9 @@ class View:
                 ],
                 mark=mark,
             ),
-            "log": self._piece("log", "log", lines=self._lines(game)),
+            "log": self._piece("log", "log", lines=lines),
             "back": _render("back", last=len(self.live.kept.choices), **common),
-            "list": self._piece("list", "list", options=self._listed(pointing)),
+            "list": self._piece("list", "list", options=listed),
             "why": self._piece("why", "why", why=self.explained),
         }
 
@@ -390,7 +411,11 @@ class View:
             known = self.rendered[name] = data, _render(macro, **data)
         return known[1]
 
-    def _mark(self, scene: Scene, pointing: Pointing) -> None:
+    def _marked(self, scene: Scene) -> Pointing | None:
+        """Return the pointing of the decision, and mark in the scene what can be picked and what is."""
+        pointing = self.pointing()
+        if pointing is None:
+            return None
         scene.can = pointing.can()
         cards = scene.game.ruleset.model.cards
         for option, number, name in pointing.attributes():
@@ -414,6 +439,7 @@ class View:
             card = slot.value if form == "card" else card
             if form == "bag" and card is not None:
                 scene.burning = card, name_of(slot.type), slot.value
+        return pointing
 
     def _words(self, decision: Decision, code: Code) -> str:
         """Return an option in the words of the log if it has some, else its name and values."""
@@ -436,12 +462,12 @@ class View:
         return {
             "name": decision.name,
             "options": [
-                (number, pointing.sites[number].name.replace("_", " "), bool(pointing.sites[number].core.choices))
+                (number, (site := pointing.sites[number]).name, "" if site.core.choices else _text({"do": site.name}))
                 for number in pointing.offered()
             ],
             "option": pointing.draft.option,
             "slots": [self._slot_data(spoken, slot) for slot in pointing.slots()],
-            "ready": code is not None,
+            "choice": _text(decision.option(code).as_dict()) if code is not None else "",
             "words": self._words(decision, code) if code is not None else "",
             "then": then,
             "many": len(pointing.codes),
@@ -480,12 +506,12 @@ class View:
         ]
         return {**data, "form": "values", "values": values[:MOST_VALUES], "few": len(values) <= 10}
 
-    def _listed(self, pointing: Pointing | None) -> list[tuple[int, str]] | None:
+    def _listed(self, pointing: Pointing | None) -> list[tuple[str, str]] | None:
         if not self.listing or pointing is None:
             return None
-        return [
-            (number, self._words(pointing.decision, code)) for number, code in enumerate(pointing.codes[:MOST_LISTED])
-        ]
+        decision = pointing.decision
+        codes = pointing.codes[:MOST_LISTED]
+        return [(_text(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
 
     def _can_undo(self) -> bool:
         return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
@@ -498,7 +524,7 @@ class View:
         who, _, agreed = asking
         possible = self.live.undo_of(who)
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
-        return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
+        return {"who": self.live.seat_name(who, self.language), "asked": asked, "request": self.live.request}
 
     def _lines(self, game: Game) -> Data:
         # hidden information stays out of the log until the game is over
@@ -515,6 +541,11 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
     for card in near:
         held.setdefault(cards[card].kind, set()).add(cards[card].values[name])
     return [card for card in near if values <= held[cards[card].kind]] or near
+
+
+def _text(choice: Mapping[str, Json]) -> str:
+    """Return a choice as the page sends it back."""
+    return json.dumps(choice, ensure_ascii=False)
 
 
 def _whole(number: Json) -> int:

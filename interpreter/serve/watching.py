@@ -14,6 +14,7 @@ from pathlib import Path
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.reading.dependencies import noted
+from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, errors_of
 from interpreter.serve.live import Live
 
@@ -97,11 +98,15 @@ class Watch:
                 continue
             reloaded = await self._load(key)
             for live in lives:
-                live.mistakes = () if isinstance(reloaded, Ruleset) else reloaded
-                if isinstance(reloaded, Ruleset):
-                    await live.go_on_with(reloaded)
-                else:
-                    live.changed()
+                live.mistakes = reloaded if isinstance(reloaded, tuple) else ()
+                try:
+                    if isinstance(reloaded, Ruleset):
+                        await live.go_on_with(reloaded)
+                except RulesetError as error:  # of an overlay for the number of players
+                    live.mistakes = errors_of(error)
+                except StoreError as error:
+                    live.mistakes = (str(error),)
+                live.changed()
 
     def _marks(self) -> Marks:
         return {path: _mark(path) for path in self._watched()}

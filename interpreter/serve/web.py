@@ -34,13 +34,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError, can_be_kept
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
-from interpreter.serve.table_page import ENVIRONMENT, View
+from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.table_page import ENVIRONMENT, UNCLEAR, View
 
 __all__ = ["application"]
 
@@ -127,7 +128,7 @@ class Guard:
             return 403, _OTHER_SITE
         length = headers.get("content-length", "0")
         most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
-        if not length.isdigit() or int(length) > most:
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > most:
             return 413, "This request is too large."
         return None
 
@@ -146,7 +147,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(hall.take_up())]
+        tasks = [asyncio.create_task(hall.take_up()), asyncio.create_task(hall.keep_tidy())]
         if before is not None:
             tasks.append(asyncio.create_task(_run(before)))
         yield
@@ -177,6 +178,7 @@ def application(
         exception_handlers={HTTPException: _error_page, RulesetError: _broken, Exception: _failed},  # type: ignore[dict-item]
         lifespan=lifespan,
     )
+    app.add_exception_handler(RuleFailure, _broken)  # type: ignore[arg-type]
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
 
 
@@ -214,8 +216,9 @@ async def _error_page(request: Request, error: HTTPException) -> Response:
     return _message(error.status_code, error.detail)
 
 
-async def _broken(request: Request, error: RulesetError) -> Response:
-    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors_of(error))
+async def _broken(request: Request, error: RulesetError | RuleFailure) -> Response:
+    errors = errors_of(error) if isinstance(error, RulesetError) else (str(error),)
+    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -329,7 +332,7 @@ class _Site:
     async def join(self, request: Request) -> Response:
         kept = self.hall.kept.get(request.path_params["id"])
         if kept is None:
-            raise HTTPException(404, "There is no such table.")
+            raise self._unknown(request.path_params["id"])
         live = await self._live(kept.id)
         seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
         return _page(
@@ -337,15 +340,17 @@ class _Site:
             title=title_for(live, "en"),
             id=kept.id,
             seats=seats,
+            token=new_token(),
             continued=live.is_continued,
         )
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
-        if request.path_params["id"] not in self.hall.kept:
-            raise HTTPException(404, "There is no such table.")
+        id, name, token = request.path_params["id"], str(form.get("name", "")), str(form.get("token", ""))
+        if id not in self.hall.kept:
+            raise self._unknown(id)
         try:
-            token = await self.hall.sit(request.path_params["id"], _seat(request), str(form.get("name", "")))
+            token = await self.hall.sit(id, _seat(request), name, token)
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/seat/{token}", 303)
@@ -355,7 +360,7 @@ class _Site:
     async def _hosted(self, request: Request) -> Live:
         id = self.hall.hosted(request.path_params["token"])
         if id is None:
-            raise HTTPException(404, "There is no such table.")
+            raise self._unknown(request.path_params["token"])
         return await self._live(id)
 
     async def host(self, request: Request) -> Response:
@@ -376,13 +381,13 @@ class _Site:
         )
 
     async def give(self, request: Request) -> Response:
-        live = await self._hosted(request)
         form = await request.form()
+        live = await self._hosted(request)
         seat, kind = _seat(request), str(form.get("kind"))
         if seat >= len(live.kept.seats) or kind not in SEAT_KINDS:
             raise HTTPException(400, "No such seat.")
         try:
-            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400])
+            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400], str(form.get("mark", "")))
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{live.kept.host}", 303)
@@ -403,6 +408,12 @@ class _Site:
 
     # --- the table
 
+    def _unknown(self, link: str) -> HTTPException:
+        why = self.hall.why_damaged(link)
+        if why is None:
+            return HTTPException(404, "No table has this link.")
+        return HTTPException(409, f"This table is damaged and was put aside: {why}. All other tables go on.")
+
     async def _live(self, id: str) -> Live:
         try:
             return await self.hall.live(id)
@@ -413,7 +424,7 @@ class _Site:
         token = request.path_params["token"]
         place = self.hall.table_of(token)
         if place is None:
-            raise HTTPException(404, "No table has this link.")
+            raise self._unknown(token)
         return await self._live(place[0]), place[1], token
 
     def _view(self, token: str, id: str, live: Live, seat: int) -> View:
@@ -441,6 +452,7 @@ class _Site:
             pieces=pieces,
             here=f"/seat/{token}",
             view=id,
+            state=view.state,
             public=seat == PUBLIC,
             download=live.is_open_book,
             language=view.language,
@@ -459,7 +471,7 @@ class _Site:
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        beeps, listener = -1, view.listener  # last count sent to this stream
+        sent, listener = (-1, "", 0), view.listener  # beeps, name of the state, last action: as this stream has them
         try:
             while key in hall.views and hall.views[key] is view and view.listener == listener:
                 view.last = time.monotonic()
@@ -475,10 +487,11 @@ class _Site:
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
                            and view.sent.get(name) != html}  # fmt: skip
                 view.sent = dict(pieces)
-                if changed or beeps != view.beeps:
-                    beeps = view.beeps
-                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed, "made": view.made}
-                    text = json.dumps(news, ensure_ascii=False)
+                now = view.beeps, view.state, view.serial
+                if changed or sent != now:
+                    sent = now
+                    news = dict(zip(("beeps", "state", "serial"), sent, strict=True), changed=view.live.changed_at)
+                    text = json.dumps({**news, "pieces": changed}, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
         finally:
@@ -487,7 +500,6 @@ class _Site:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
-        live, seat, token = await self._seated(request)
         try:
             text = (await request.body()).decode("utf-8")
             data = json.loads(text, parse_constant=_no_number)
@@ -496,14 +508,17 @@ class _Site:
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
         if not is_action or not can_be_kept(data):
             raise HTTPException(400, "Request without an action.")
+        live, seat, token = await self._seated(request)
         view = self._view(token, data["view"], live, seat)
         if not self._may_act(token, seat):
             raise HTTPException(429, "Too many requests.")
         go = ""
-        if data["do"] == "explain":
+        if not view.is_next(data.get("serial")):
+            view.refuse("This request has come twice, so it was not executed again.")
+        elif data["do"] == "explain":
             await self._explain(view, str(data.get("line", ""))[:20])
         elif data["do"] == "fork":
-            go = await self._fork(view)
+            go = await self._fork(view, data)
         else:
             await view.act(data["do"], data)
         return JSONResponse({"go": go} if go else {})
@@ -521,21 +536,26 @@ class _Site:
     async def _explain(self, view: View, number: str) -> None:
         try:
             view.explained = await self.hall.explain(view, number)
-        except (Refused, RuleFailure, BrokenExecutor) as error:
-            view.said = str(error) or "The line cannot be explained now."
+        except (Refused, RuleFailure) as error:
+            view.said = str(error)
+        except BrokenExecutor:
+            view.said = "The line cannot be explained now."
         view.dirty.set()
 
-    async def _fork(self, view: View) -> str:
+    async def _fork(self, view: View, data: Mapping[str, Json]) -> str:
         live = view.live
         try:
+            live.check_state(view.seat, str(data.get("state", "")))
+            until, log = int(str(data.get("value"))), live.as_log
             if view.seat == PUBLIC or not await live.open_book():
                 raise Refused("This would reveal hidden information; you can do it when the game is over.")
-            until = view.moment if view.moment is not None else len(live.kept.choices)
-            kept = await self.hall.go_on(live.as_log, until, live.kept.title)
+            kept = await self.hall.go_on(log, max(0, until), live.kept.title)
         except (Refused, StoreError) as error:
             view.said = str(error)
         except RulesetError:
             view.said = "The files of this game have errors."
+        except ValueError:
+            view.said = UNCLEAR
         else:
             return f"/host/{kept.host}"
         view.dirty.set()

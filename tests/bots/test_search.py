@@ -114,7 +114,9 @@ def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(tried.values())[-1] == sorted(tried.values())[-2] > 40
 
 
-@pytest.mark.parametrize("spec", ["search:none", "search:0", "search:2.5", "search:10:search", "search:10:nobody"])
+@pytest.mark.parametrize(
+    "spec", ["search:none", "search:²", "search:²s", "search:0", "search:2.5", "search:10:search", "search:10:nobody"]
+)
 def test_what_a_search_cannot_be_given(pebbles: Ruleset, spec: str) -> None:
     with pytest.raises(ValueError, match=re.escape("search") if "nobody" not in spec else "nobody"):
         bots_of(spec, pebbles, 2)

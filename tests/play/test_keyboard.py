@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.base.plain_data import number_in
 from interpreter.bots.player import Code
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
@@ -16,6 +17,23 @@ from tests.play.toy import changed
 @pytest.fixture
 def game(pebbles: Ruleset) -> Game:
     return pebbles.new_game(2, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("-3", -3),
+        ("007", 7),
+        ("²", "²"),
+        ("--5", "--5"),
+        ("٣", "٣"),
+        ("9" * 5000, "9" * 5000),
+        ("", ""),
+        ("1\n", "1\n"),
+    ],
+)
+def test_a_number_is_digits_that_python_converts(text: str, number: int | str) -> None:
+    assert number_in(text) == number
 
 
 def listed(game: Game) -> list[str]:

@@ -154,6 +154,20 @@ class Served:
         return self.hall.lives[id], links[:-1], links[-1]
 
 
+def state_of(page: str) -> str:
+    """Return the name of the state that a page shows, which its actions give."""
+    found = re.search(r'data-state="([0-9a-f]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+def first(live: Live, seat: int) -> dict[str, Any]:
+    """Return the first choice that a seat is offered."""
+    decision = now(live).decision_of(seat)
+    assert decision is not None
+    return decision.options[0].as_dict()
+
+
 def until(holds: Callable[[], object], seconds: float = WAIT, why: str = "") -> None:
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
@@ -218,20 +232,20 @@ class Player:
             for at in order:
                 self._fill(at, slots[at].type, values[at])
                 self._press(number)  # the thing may have been taken for another alternative
-            self.page.locator('[data-do="confirm"]').click()
+            self.page.locator("#f-prompt .ok").click()
         until(lambda: len(self.live.kept.choices) != before, why=f"after {dict(choice)} of seat {self.seat}")
         made = self.live.kept.choices[before]
         assert {name: made.get(name) for name in choice} == dict(choice)
 
     def _option(self, number: int) -> Any:
-        return self.page.locator(f'[data-do="option"][data-n="{number}"]')
+        return self.page.locator(f'.option[data-n="{number}"]')
 
     def _press(self, number: int) -> None:
         """Press the button of an alternative, unless it is picked already."""
         option = self._option(number)
         if option.count() and option.get_attribute("aria-pressed") != "true":
             option.click()
-            self.page.locator(f'[data-do="option"][data-n="{number}"][aria-pressed="true"]').wait_for()
+            self.page.locator(f'.option[data-n="{number}"][aria-pressed="true"]').wait_for()
 
     def _fill(self, number: int, type_: Type, value: Value) -> None:
         page, form = self.page, type_.sure.word

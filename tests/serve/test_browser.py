@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from interpreter.engine.ruleset import load
 from interpreter.play.game_records import write_log
 from interpreter.play.match import Match, streams_for
 from interpreter.serve.live import Live
+from interpreter.serve.table_page import View
 from tests.serve.screenshot import PLACE, screenshot
-from tests.serve.served import Player, Served, browser, now, until
+from tests.serve.served import Player, Served, browser, first, now, until
 
 pytestmark = pytest.mark.slow
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
@@ -404,6 +406,108 @@ def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
     page.keyboard.press("Enter")
     until(lambda: len(live.kept.choices) == before + 1)
     page.context.close()
+
+
+def test_a_number_that_was_typed_is_chosen_with_enter(chromium: Any, served: Served) -> None:
+    live, player = at(chromium, served, "nominate")
+    page = player.page
+    page.locator("#window-plant_market button.thing.can").first.click()
+    field = page.locator("#f-prompt input[type=number]")
+    field.wait_for()
+    bid = int(field.input_value()) + 2
+    field.fill(str(bid))
+    field.press("Enter")
+    until(lambda: live.kept.choices)
+    assert live.kept.choices[0]["bid"] == bid
+    page.context.close()
+
+
+@pytest.mark.parametrize("slow", [0, 0.4])
+def test_ok_chooses_what_was_typed_or_clicked_before_it(
+    chromium: Any, served: Served, monkeypatch: pytest.MonkeyPatch, slow: float
+) -> None:
+    """Also if the page does not show it yet; but nothing if the table changes before it does."""
+    live, player = at(chromium, served, "nominate", 30)
+    page, act = player.page, View.act
+
+    async def later(self: View, action: str, data: Any) -> None:
+        await asyncio.sleep(slow)
+        await act(self, action, data)
+
+    page.locator("#window-plant_market button.thing.can").first.click()
+    field = page.locator("#f-prompt input[type=number]")
+    field.wait_for()
+    monkeypatch.setattr(View, "act", later)
+    before, bid = len(live.kept.choices), int(field.input_value()) + 2
+    field.fill(str(bid))
+    page.locator("#f-prompt .ok").click()  # the field loses the focus only now
+    until(lambda: len(live.kept.choices) == before + 1)
+    assert live.kept.choices[before]["bid"] == bid
+    served.done(live.undo(player.seat))
+    page.locator(f'[data-at="{before}"] [data-do="list"]').wait_for(state="attached")
+    cards = page.locator("#window-plant_market button.thing.can")
+    cards.first.click()
+    page.locator("#f-prompt .ok").wait_for()
+    second = cards.nth(1).locator("strong").inner_text()
+    cards.nth(1).click()
+    page.locator("#f-prompt .ok").click()
+    until(lambda: len(live.kept.choices) == before + 1)
+    assert str(live.kept.choices[before]["plant"]) == second
+    page.context.close()
+
+
+def test_ok_chooses_nothing_if_the_table_changes_before_the_page_shows_what(
+    chromium: Any, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, player = at(chromium, served, "build", 60, 5)
+    page, act = player.page, View.act
+
+    async def later(self: View, action: str, data: Any) -> None:
+        if action == "point":
+            await asyncio.sleep(0.5)
+        await act(self, action, data)
+
+    monkeypatch.setattr(View, "act", later)
+    before = len(live.kept.choices)
+    nodes = page.locator("g.node.can[tabindex='0']")
+    nodes.first.click()
+    page.locator("#f-prompt .ok").wait_for()
+    nodes.nth(1).click()
+    page.locator("#f-prompt .ok").click()
+    served.done(live.choose(player.seat, first(live, player.seat)))
+    served.done(live.undo(player.seat))
+    page.get_by_text("The table has changed since this was shown").wait_for()
+    page.wait_for_timeout(800)
+    assert len(live.kept.choices) == before
+    page.context.close()
+
+
+def test_two_tabs_of_a_seat_choose_once_and_the_late_one_says_why(chromium: Any, served: Served) -> None:
+    """What the late tab has shown until now is chosen no more."""
+    live, player = at(chromium, served, "build", 60, 5)
+    late = player.page.context.new_page()
+    late.set_default_timeout(10_000)
+    late.goto(player.page.url)
+    for page in (player.page, late):
+        page.locator("g.node.can[tabindex='0']").first.click()
+        page.locator("#f-prompt .ok").wait_for()
+    before = len(live.kept.choices)
+    shown = late.locator("#table").evaluate("main => ({...main.dataset})")
+    choice = late.locator("#f-prompt .ok").get_attribute("data-choice")
+    player.page.locator("#f-prompt .ok").click()
+    until(lambda: len(live.kept.choices) == before + 1)
+    late.locator(f'[data-at="{before + 1}"]').wait_for(state="attached")
+    late.evaluate(
+        "([{here, view, state}, choice]) => fetch(`${here}/act`, {method: 'POST', body: JSON.stringify("
+        "{view, do: 'choose', state, choice: JSON.parse(choice)})})",
+        [shown, choice],
+    )
+    late.get_by_text("The table has changed since this was shown").wait_for()
+    assert len(live.kept.choices) == before + 1
+    late.keyboard.press("u")
+    until(lambda: len(live.kept.choices) == before)
+    assert player.wrong == []
+    player.page.context.close()
 
 
 @pytest.mark.parametrize("width", [390, 1440])

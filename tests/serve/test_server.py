@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -31,7 +32,7 @@ from interpreter.serve.archive import Store
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
-from tests.serve.served import Served, get, now, post, until
+from tests.serve.served import Served, first, get, now, post, state_of, until
 from tests.small import FAMILY, loaded, write
 
 
@@ -152,7 +153,8 @@ def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Pa
     program = f"cmd:{sys.executable} {tmp_path / 'bot.py'} {tmp_path / 'said'}"
     running = Served(tmp_path / "tables.sqlite", programs=[program])
     try:
-        live, _, watch = running.table("goofspiel", [f"bot:{program}", "bot:random"])
+        (name,) = running.hall.programs
+        live, _, watch = running.table("goofspiel", [f"bot:{name}", "bot:random"])
         get(watch)
         until(lambda: live.game.is_over, 60)
     finally:
@@ -339,7 +341,7 @@ def test_choices_that_changed_rules_undo_count_as_seen(tmp_path: Path) -> None:
     finally:
         running.close()
     archive = Store(store)
-    assert [each.header.get("continued") for each in archive.tables()] == [True, True]
+    assert [each.header.get("continued") for each in archive.tables()[0]] == [True, True]
     archive.close()
 
 
@@ -383,10 +385,10 @@ def test_a_seat_acts_for_itself_alone_and_nothing_broken_breaks_the_page(served:
     assert asked is not None
     other = links[1 - asked.actor]
     for link in (other, watch):
-        for do in ("take", "confirm", "option", "undo", "bot", "point", "hint", "slot", "more", "agree", "nothing"):
-            answer = post(
-                f"{link}/act", json={"view": "v" * 20, "do": do, "n": 0, "thing": "card::0", "value": 0, "yes": True}
-            )
+        values = {"n": 0, "thing": "card::0", "value": 0, "yes": True, "choice": first(live, asked.actor)}
+        for do in ("choose", "option", "undo", "bot", "point", "hint", "slot", "more", "agree", "nothing"):
+            state = state_of(get(link).text)
+            answer = post(f"{link}/act", json={"view": "v" * 20, "do": do, "state": state, **values})
             assert answer.status_code == 200
     assert live.kept.choices == []
     assert live.kept.seats[1 - asked.actor].kind == "bot"  # it asked for a bot itself; nobody else did
@@ -528,7 +530,11 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
     for _ in range(3):
         end = time.monotonic() + dice.uniform(0.05, 0.5)
         while time.monotonic() < end:
-            answer = post(f"{base}{seat}/act", json={"view": "k" * 20, "do": "take", "n": 0})
+            shown = get(f"{base}{seat}").text
+            offered = re.search(r'class="ok" data-do="choose" data-choice="([^"]+)"', shown)
+            choice = json.loads(html.unescape(offered[1])) if offered else None
+            action = {"view": "k" * 20, "do": "choose", "state": state_of(shown), "choice": choice}
+            answer = post(f"{base}{seat}/act", json=action)
             if answer.status_code == 429:
                 time.sleep(0.1)
             acknowledged = max(acknowledged, _count(data))
@@ -587,18 +593,22 @@ def test_only_the_thread_of_the_server_plays_games(served: Served, monkeypatch: 
 
 def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     live, links, _ = served.table("goofspiel", ["person", "person"])
-    before = served.within(live.game.digest)
+    before, choice = served.within(live.game.digest), first(live, 0)
+
+    def choose_on_page() -> None:
+        state = state_of(get(links[0]).text)
+        post(f"{links[0]}/act", json={"view": "d" * 20, "do": "choose", "state": state, "choice": choice})
 
     def full(self: object, changes: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
         patched.setattr(type(live.store), "_transaction", full)
-        post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+        choose_on_page()
         view = next(view for (_, id), view in served.hall.views.items() if id == "d" * 20)
         assert "disk is full" in view.said
         assert served.within(live.game.digest) == before
-    post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+    choose_on_page()
     assert len(live.kept.choices) == 1
 
 

@@ -8,6 +8,7 @@ from types import FrameType
 
 import click
 
+from interpreter.base.diagnostics import readable
 from interpreter.base.extras import install_command
 from interpreter.cli.output import notice
 
@@ -92,6 +93,8 @@ def command(
         hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots)
     except StoreError as error:
         raise click.ClickException(f"cannot open the database of tables: {error}") from None
+    for damaged in hall.damaged:
+        notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
     watched = Watch(hall, watch).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
     config = uvicorn.Config(

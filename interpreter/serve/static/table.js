@@ -3,7 +3,11 @@
 (() => {
   const main = document.getElementById("table");
   const { here, view } = main.dataset;
-  let made; // the number of choices of this seat that the page shows
+  let { state } = main.dataset; // the name of the state that the page shows
+  let serial = 0; // the number of the last action
+  let edited = 0; // the number of the last action that changes what OK chooses
+  let seen = 0; // the number of the last action whose effect the page shows
+  let confirming = null; // the state in which OK was pressed, until the page shows what it chooses
   const offline = document.getElementById("gone");
   const rules = document.getElementById("rules");
   const rulesButton = document.querySelector("nav [data-show]");
@@ -21,9 +25,10 @@
     source.addEventListener("pieces", (event) => {
       failures = 0;
       offline.hidden = true;
-      const { pieces, beeps: now, made: shown } = JSON.parse(event.data);
+      const { pieces, beeps: now, state: shown, serial: done } = JSON.parse(event.data);
       for (const [name, html] of Object.entries(pieces)) put(name, html);
-      made = shown;
+      state = shown;
+      shows(done);
       if (now > beeps && sound) beep();
       beeps = now;
     });
@@ -60,8 +65,23 @@
 
   let last = Promise.resolve();
   function act(action, data) {
-    const clicked = { made, ...data };
+    serial += 1;
+    if (edits.has(action)) edited = serial;
+    const clicked = { state, serial, ...data };
     last = last.then(() => send(action, clicked)).catch(() => { offline.hidden = false; });
+  }
+  const edits = new Set(["point", "option", "slot", "number", "more", "cancel"]);
+
+  // Makes the choice that OK names, once the page shows all that was picked for it.
+  function confirm(pressed) {
+    confirming = edited > seen ? pressed : null;
+    if (confirming !== null) return;
+    const ok = document.querySelector("#f-prompt .ok");
+    if (!ok || !ok.disabled) act("choose", { ...(ok ? given(ok) : {}), state: pressed });
+  }
+  function shows(action) {
+    seen = Math.max(seen, action);
+    if (confirming !== null) confirm(confirming);
   }
   async function send(action, data) {
     const answer = await fetch(`${here}/act`, {
@@ -70,13 +90,18 @@
       body: JSON.stringify({ view, do: action, ...data }),
     });
     if (answer.status === 404) location.reload();
+    setTimeout(() => { // the page hears nothing: what OK chooses is not known, so press it again
+      if (data.serial >= edited) confirming = null;
+      seen = Math.max(seen, data.serial);
+    }, 3000);
     const result = answer.ok ? await answer.json() : {};
     if (result.go) location.assign(result.go);
   }
 
   const own = new Set(["do", "change"]);
   function given(element) {
-    return Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
+    const data = Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
+    return data.choice ? { ...data, choice: JSON.parse(data.choice) } : data;
   }
 
   document.addEventListener("click", (event) => {
@@ -86,7 +111,8 @@
     const element = event.target.closest("[data-do]");
     if (!element || element.disabled || element.getAttribute("aria-disabled") === "true") return;
     if (element.dataset.do === "toggle") opening = element.getAttribute("aria-pressed") === "true" ? null : element.dataset.panel;
-    act(element.dataset.do, given(element));
+    if (element.matches("#f-prompt .ok")) confirm(state);
+    else act(element.dataset.do, given(element));
   });
 
   document.addEventListener("change", (event) => {
@@ -111,13 +137,13 @@
       else closeRules();
     } else if (field && event.key === "Enter" && event.target.type === "number") {
       event.target.dispatchEvent(new Event("change", { bubbles: true }));
-      act("confirm", {});
+      confirm(state);
     } else if (!field && event.key === "l") {
       act("list", {});
     } else if (!field && event.key === "u") {
       act("undo", {});
     } else if (!field && event.key === "o") {
-      act("confirm", {});
+      confirm(state);
     }
   });
 
