@@ -276,7 +276,8 @@ def test_who_joins_is_told_that_a_player_has_seen_what_comes(served: Served) -> 
     live, links, watch = served.table("goofspiel", ["person", "bot:random"])
     play_ahead(served, live)
     assert BEFORE not in get(links[0]).text  # who plays alone knows
-    assert post(f"{served.base}/host/{live.kept.host}/1", data={"kind": "open"}).status_code == 303
+    data = {"kind": "open", "mark": live.kept.seats[1].mark}
+    assert post(f"{served.base}/host/{live.kept.host}/1", data=data).status_code == 303
     join = f"{served.base}/join/{live.kept.id}"
     assert BEFORE in get(join).text
     seat = post(f"{join}/1", data={"name": "Friend"}, follow_redirects=True)
