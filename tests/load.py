@@ -79,9 +79,16 @@ def _table(base: str, number: int) -> str:
     """Create a table of bots and return the path for spectators."""
     ruleset, players = RULESETS[number % len(RULESETS)]
     form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
-    request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), {"Origin": base})
+    headers = {"Origin": base, "X-Forwarded-For": _address(number)}
+    request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), headers)
     page = urllib.request.urlopen(request, timeout=60).read().decode()
     return str(re.findall(r'href="(/seat/[^"]+)"', page)[-1])
+
+
+def _address(number: int) -> str:
+    """Return the address of a client. Ten tables or listeners share one, since the server limits what a client may
+    have."""
+    return f"10.0.{number // 10 // 256}.{number // 10 % 256}"
 
 
 async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -> dict[str, float]:
@@ -89,7 +96,7 @@ async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -
     late: list[float] = []
     deaf = listeners // 10
     tasks = [
-        asyncio.create_task(_listener(port, watch[number % len(watch)], late, reads=number >= deaf))
+        asyncio.create_task(_listener(port, watch[number % len(watch)], _address(number), late, reads=number >= deaf))
         for number in range(listeners)
     ]
     await asyncio.sleep(5)
@@ -111,10 +118,11 @@ async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -
     }
 
 
-async def _listener(port: int, path: str, late: list[float], *, reads: bool) -> None:
+async def _listener(port: int, path: str, address: str, late: list[float], *, reads: bool) -> None:
     view = f"load{random.getrandbits(80):020x}"
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**23)
-    writer.write(f"GET {path}/events?view={view} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    headers = f"Host: 127.0.0.1:{port}\r\nX-Forwarded-For: {address}"
+    writer.write(f"GET {path}/events?view={view} HTTP/1.1\r\n{headers}\r\n\r\n".encode())
     await writer.drain()
     try:
         if not reads:

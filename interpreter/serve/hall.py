@@ -84,7 +84,6 @@ class Hall:
         self._hosts: dict[str, str] = {}
         self.loading = asyncio.Lock()
         self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
-        self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
         self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
         """Rulebooks as pages, by the digest of the ruleset, players and settings."""
         for kept in store.tables():
@@ -305,11 +304,10 @@ class Hall:
         """Return the pieces of a page; plain spectators share them."""
         if not view.is_plain:
             return view.pieces()
-        key, live = (view.live.kept.id, view.language), view.live
-        known = self._pieces.get(key)
-        mark = hash((live.version, live.mistakes))
+        live, key = view.live, view.language
+        known, mark = live.plain.get(key), hash((live.version, live.mistakes))
         if known is None or known[0] != mark:
-            known = self._pieces[key] = mark, view.pieces()
+            known = live.plain[key] = mark, view.pieces()
         return known[1]
 
     # --- explanations

@@ -111,6 +111,10 @@ class Live:
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
+        self.rendered: dict[tuple[int, str, str], tuple[object, str]] = {}
+        """Cache of pieces of pages, by seat, language and name, with the data that they show."""
+        self.plain: dict[str, tuple[int, dict[str, str]]] = {}
+        """Pieces of the pages of plain spectators, by language, with the state that they show."""
         self._chronicles: dict[tuple[int | None, str], Chronicle] = {}
         self.programs: Collection[str] = ()
         """Programs that may be bots."""

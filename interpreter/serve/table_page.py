@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.environment import TemplateModule
@@ -38,6 +39,8 @@ __all__ = ["ENVIRONMENT", "View", "coded"]
 MOST_PICKS = 40
 MOST_LISTED = 400
 MOST_VALUES = 120
+MOST_DRAWINGS = 32
+"""Most boards that pages share."""
 LINES = 80
 """Number of log lines on the page before all are asked for."""
 
@@ -67,7 +70,7 @@ ENVIRONMENT.filters["coded"] = coded
 
 @dataclass
 class View:
-    """State of a page. ``seat`` is :data:`PUBLIC` for spectators; ``sent`` has the pieces that the browser has."""
+    """State of a page. ``seat`` is :data:`PUBLIC` for spectators; ``sent`` tells the pieces that the browser has."""
 
     live: Live
     seat: int
@@ -85,9 +88,8 @@ class View:
     refused: list[Data] = field(default_factory=list)
     said: str = ""
     beeps: int = 0
-    sent: dict[str, str] = field(default_factory=dict)
-    rendered: dict[str, tuple[Data, str]] = field(default_factory=dict)
-    """Cache of rendered pieces, with the data that they show."""
+    sent: dict[str, int] = field(default_factory=dict)
+    """Digests of the pieces that the browser has."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     listener: int = 0
     """Number of the event stream that the page listens to: the last one that it opened."""
@@ -359,7 +361,7 @@ class View:
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
-            "base": self._piece("base", "base", drawing=board["base"], wide=board["wide"]) if board else "",
+            "base": _base(board["base"], board["wide"]) if board else "",
             "over": self._piece("over", "over", board=board, adding=adding) if board else "",
             "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
             "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),
@@ -384,10 +386,11 @@ class View:
         }
 
     def _piece(self, name: str, macro: str, **data: object) -> str:
-        """Return a piece that depends on these data only, from the cache if they are unchanged."""
-        known = self.rendered.get(name)
+        """Return a piece that depends on these data only, from the cache of its table if they are unchanged."""
+        rendered, key = self.live.rendered, (self.seat, self.language, name)
+        known = rendered.get(key)
         if known is None or known[0] != data:
-            known = self.rendered[name] = data, _render(macro, **data)
+            known = rendered[key] = data, _render(macro, **data)
         return known[1]
 
     def _mark(self, scene: Scene, pointing: Pointing) -> None:
@@ -526,6 +529,12 @@ def _whole(number: Json) -> int:
 def _render(name: str, **values: object) -> str:
     macro: Callable[..., Markup] = getattr(_module(), name)
     return str(macro(values))
+
+
+@lru_cache(MOST_DRAWINGS)
+def _base(drawing: str, wide: bool) -> str:
+    """Return the board without pieces, which all its pages share."""
+    return _render("base", drawing=drawing, wide=wide)
 
 
 def _module() -> TemplateModule:
