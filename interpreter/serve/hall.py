@@ -21,12 +21,12 @@ from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
-from interpreter.serve.apart import apart
+from interpreter.serve.apart import apart, shared
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, resumed, shared
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, replayed, resumed
 from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
 
@@ -38,7 +38,7 @@ MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
 MOST_IDLE = 600.0
 """Seconds after which a page that nobody listens to is dropped."""
 MOST_CHOICES = 3_000
-"""Most choices of an uploaded game: it is replayed at once, while all tables wait."""
+"""Most choices of an uploaded game."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
 
 
@@ -83,6 +83,8 @@ class Hall:
         self._seats: dict[str, tuple[str, int]] = {}
         self._hosts: dict[str, str] = {}
         self.loading = asyncio.Lock()
+        self._resuming: dict[str, asyncio.Task[Live]] = {}
+        """Tables that are being resumed."""
         self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
         self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
         """Rulebooks as pages, by the digest of the ruleset, players and settings."""
@@ -191,7 +193,7 @@ class Hall:
             async with self.loading:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
-            game = replay_game(ruleset, log, until)
+            game = await replayed(ruleset, log, until)
         except (RulesetError, Difference, ValueError, TypeError, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
         header: Header = {**header_of(game), "continued": True}
@@ -222,18 +224,21 @@ class Hall:
         known = self.lives.get(id)
         if known is not None:
             return known
+        if id not in self._resuming:
+            self._resuming[id] = task = asyncio.get_running_loop().create_task(self._resumed(self.kept[id]))
+            task.add_done_callback(lambda _: self._resuming.pop(id))
+        return await asyncio.shield(self._resuming[id])
+
+    async def _resumed(self, kept: Kept) -> Live:
+        source = self._source(kept.header)
         async with self.loading:
-            if id in self.lives:
-                return self.lives[id]
-            kept = self.kept[id]
-            source = self._source(kept.header)
             ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
-            try:  # in this thread: games of a ruleset share a module
-                live = resumed(kept, ruleset, self.store, self.pace, source)
-            except Difference as error:
-                raise Refused(f"The current rules cannot play this game: {error}") from None
-            self._live(live)
-            return live
+        try:  # in this thread: games of a ruleset share a module
+            live = await resumed(kept, ruleset, self.store, self.pace, source)
+        except Difference as error:
+            raise Refused(f"The current rules cannot play this game: {error}") from None
+        self._live(live)
+        return live
 
     async def take_up(self) -> None:
         """Resume all tables with bots, in case it is their turn."""
@@ -319,16 +324,10 @@ class Hall:
         line = next((each for own, each in live.log(view.seat, view.language) if own == number), None)
         if line is None:
             raise Refused("No such line.")
+        what = live.as_log, live.source, number, view.language, live.kept.header["players"]
         try:
-            moment, chain, cites = await apart(
-                _explained,
-                live.as_log,
-                live.source,
-                number,
-                view.language,
-                live.kept.header["players"],
-                pool="reading",
-            )
+            async with live.explaining:  # a table has one worker at a time
+                moment, chain, cites = await apart(_explained, *what, pool="reading")
         except (LookupError, Difference, RulesetError) as error:
             raise Refused(f"Cannot explain this line: {error}") from None
         values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]

@@ -503,10 +503,17 @@ class View:
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
         return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
 
+    @property
+    def _reader(self) -> int | None:
+        """The seat whose log the page shows: hidden information stays out of it until the game is over."""
+        return None if self.live.game.is_over and self.moment is None else self.seat
+
+    async def read(self) -> None:
+        """Read the log that the pieces show."""
+        await self.live.read(self._reader, self.language, self.game)
+
     def _lines(self, game: Game) -> Data:
-        # hidden information stays out of the log until the game is over
-        player = None if self.live.game.is_over and self.moment is None else self.seat
-        lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
+        lines = [each for each in self.live.log(self._reader, self.language, game) if each[1].text]
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
         return {"skipped": skipped, "lines": lines[skipped:]}
 

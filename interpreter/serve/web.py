@@ -432,7 +432,7 @@ class _Site:
             raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(live.text(), media_type="application/jsonl", headers=headers)
+        return Response(await live.text(), media_type="application/jsonl", headers=headers)
 
     # --- the table
 
@@ -465,6 +465,7 @@ class _Site:
         known = languages_of(live.ruleset)
         language = request.query_params.get("language") or _preferred(request, known)
         view.language = language if language in known else "en"
+        await view.read()
         pieces = self.hall.pieces(view)
         name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
         return _page(
@@ -504,6 +505,7 @@ class _Site:
                 if view.listener != listener:
                     break
                 view.dirty.clear()
+                await view.read()
                 pieces = hall.pieces(view)
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) != hash(html)}
                 view.sent = {name: hash(html) for name, html in pieces.items()}
