@@ -13,13 +13,14 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from zlib import crc32
 
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -27,7 +28,7 @@ from interpreter.play.game_records import Choice, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
-__all__ = ["apart", "asking", "bare", "close_apart", "in_turns", "programmed", "searched", "shared"]
+__all__ = ["apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared"]
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -43,6 +44,8 @@ MOST_GAMES = 50
 """Most games that a worker keeps."""
 _pools: dict[str, ProcessPoolExecutor] = {}
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+_builder = ThreadPoolExecutor(1, "modules")
+_building: set[CompiledMachine] = set()
 _rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
 
 
@@ -71,6 +74,15 @@ async def in_turns(steps: Iterator[T], rest: Callable[[T], object] = lambda step
         rest(last)
         async with turns:
             await asyncio.sleep(SLICE)
+
+
+def build_aside(game: Game) -> None:
+    """Let a thread build the module of a game if it is due, and the game go on meanwhile."""
+    machine = game.machine
+    machine.aside = machine.aside is not False
+    if machine.due and machine not in _building:
+        _building.add(machine)
+        _builder.submit(machine.build).add_done_callback(lambda _: _building.discard(machine))
 
 
 # --- in worker processes

@@ -33,7 +33,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice, Difference, Header, header_of, replaying, writing_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
-from interpreter.serve.apart import asking, bare, in_turns, programmed, searched
+from interpreter.serve.apart import asking, bare, build_aside, in_turns, programmed, searched
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
 __all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "replayed", "resumed"]
@@ -486,6 +486,7 @@ class Live:
     def _notify(self) -> None:
         self.version += 1
         self.changed_at = time.time()
+        build_aside(self.game)
         self.changed()
         self.play_on()
 
@@ -530,7 +531,13 @@ def languages_of(ruleset: Ruleset) -> list[str]:
 async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game:
     """Return the game of a log, or its first ``until`` choices, while other tables go on. Raises
     :class:`Difference`."""
-    return await in_turns(replaying(ruleset, log, until), lambda game: game.state.log)  # which pages show
+
+    def steps() -> Iterator[Game]:
+        for game in replaying(ruleset, log, until):
+            build_aside(game)
+            yield game
+
+    return await in_turns(steps(), lambda game: game.state.log)  # which pages show
 
 
 async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
@@ -550,6 +557,7 @@ async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
 def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, str]) -> tuple[Game, Header]:
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
+    build_aside(game)
     return game, header_of(game)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.wasm import compiled_machine, instance, module
 from interpreter.engine.ruleset import load
 from interpreter.play.game_records import Choice, SavedGame, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
@@ -368,3 +370,70 @@ def test_a_pool_has_several_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(apart.apart(math.factorial, 5)) == 120
     assert asyncio.run(apart.apart(math.factorial, 5, pool="cmd:x", workers=1)) == 120
     assert made == [apart.WORKERS, 1]
+
+
+# --- modules
+
+
+@pytest.fixture
+def builders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The threads that build modules, which is due at once, with a cache of their own."""
+    pytest.importorskip("wasmtime")
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled_machine, "PATIENCE", 1e-9)  # the set-up takes longer
+    found: list[str] = []
+    made = module._made
+
+    def noted(*values: Any) -> module.Made:
+        if threading.current_thread() is not threading.main_thread():  # replays of tests
+            found.append(threading.current_thread().name)
+        return made(*values)
+
+    monkeypatch.setattr(module, "_made", noted)
+    return found
+
+
+def test_games_go_on_while_a_thread_builds_their_module(builders: list[str], served: Served) -> None:
+    """Also the one with the policy of a bot, and that of a game which is replayed."""
+    table, _, watch = served.table("bsw-germany", ["bot:sensible", "bot:sensible", "person"])
+    get(watch)
+    machine = table.game.machine
+
+    def play() -> bool:
+        decision = now(table).decision_of(2)
+        if decision is not None and not apart._building:
+            served.done(table.choose(2, decision.options[0].as_dict()))
+        return served.within(lambda: machine.compiled is not None and bool(machine.compiled.players))
+
+    until(play, 60)
+    assert builders
+    assert {name.partition("_")[0] for name in builders} == {"modules"}
+    assert machine.bailouts == 0
+
+    async def reached() -> tuple[str, SavedGame]:
+        async with table.lock:
+            return table.game.digest(), table.as_log
+
+    digest, log = served.done(reached())
+    assert digest == replay_game(load("bsw-germany"), log).digest()
+    served.hall.lives.clear()
+    served.done(served.hall.live(table.kept.id))
+    assert {name.partition("_")[0] for name in builders} == {"modules"}
+
+
+@pytest.mark.parametrize("fault", ["no cache", "no module"])
+def test_a_module_that_no_thread_can_build_is_the_business_of_the_game(
+    builders: list[str], monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """It compiles in memory, or plays on in the plain form; nothing is built again and again."""
+    if fault == "no cache":
+        monkeypatch.setenv("REGELWERK_CACHE", "off")
+    else:
+        monkeypatch.setattr(module, "compiled", lambda text: (_ for _ in ()).throw(instance.Invalid("so")))
+    game = load("goofspiel").new_game(2, 1)
+    while game.decision is not None:
+        apart.build_aside(game)
+        game.apply(game.decision.options[0])
+        until(lambda: not apart._building)
+    assert (game.machine.compiled is not None) == (fault == "no cache")
+    assert len(builders) <= 2
