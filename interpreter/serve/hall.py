@@ -225,18 +225,22 @@ class Hall:
         if known is not None:
             return known
         if id not in self._resuming:
-            self._resuming[id] = task = asyncio.get_running_loop().create_task(self._resumed(self.kept[id]))
-            task.add_done_callback(lambda _: self._resuming.pop(id))
+            self._resuming[id] = asyncio.get_running_loop().create_task(self._resumed(self.kept[id]))
         return await asyncio.shield(self._resuming[id])
 
     async def _resumed(self, kept: Kept) -> Live:
         source = self._source(kept.header)
-        async with self.loading:
-            ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
-        try:  # in this thread: games of a ruleset share a module
+        try:
+            async with self.loading:
+                ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
+            # in this thread: games of a ruleset share a module
             live = await resumed(kept, ruleset, self.store, self.pace, source)
         except Difference as error:
             raise Refused(f"The current rules cannot play this game: {error}") from None
+        finally:
+            del self._resuming[kept.id]
+        if kept.id not in self.kept:  # it has made room
+            raise Refused("There is no such table.")
         self._live(live)
         return live
 

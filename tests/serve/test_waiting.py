@@ -154,6 +154,23 @@ def test_a_table_that_returns_from_the_archive_does_so_once_and_holds_up_no_othe
     assert get(links[0]).status_code == 200
 
 
+def test_a_table_that_has_made_room_meanwhile_does_not_return(
+    served: Served, monkeypatch: pytest.MonkeyPatch, saved: str
+) -> None:
+    kept = served.done(served.hall.from_log(saved))
+    served.hall.lives.clear()
+    resumed = live.resumed
+
+    async def removed(*values: Any) -> live.Live:
+        del served.hall.kept[kept.id]
+        return await resumed(*values)
+
+    monkeypatch.setattr(hall, "resumed", removed)
+    with pytest.raises(Refused, match="no such table"):
+        served.done(served.hall.live(kept.id))
+    assert served.hall.lives == {}
+
+
 def test_a_log_that_is_read_in_turns_is_the_log(served: Served, saved: str) -> None:
     """Also if somebody else reads it in the middle, and after choices are taken back."""
     log = read_saved_game(saved)
