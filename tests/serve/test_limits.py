@@ -201,7 +201,7 @@ def test_a_page_that_nobody_reads_ends(served: Served, monkeypatch: pytest.Monke
 
 
 def test_who_reads_slowly_gets_all(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "STALLED", 1.0)
+    monkeypatch.setattr(connections, "STALLED", 5.0)
     monkeypatch.setattr(connections, "HEAD", 0.1)
     _, _, watch = served.table("germany-2018", ["person"] * 4)
     got = b""
