@@ -2,6 +2,7 @@
 
 ``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server 200
 times during play. Latency is measured from a choice to the arrival of its event. A tenth of the listeners never reads.
+``--attack`` opens connections that send half a request, a slow body, or read nothing, and asks for the lobby meanwhile.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--pace", type=float, default=2.0)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--attack", action="store_true")
     given = parser.parse_args(arguments)
     if given.kills:
         return killed(given.kills)
+    if given.attack:
+        return max([attacked(kind, number) for kind, number in ATTACKS.items()])
     with tempfile.TemporaryDirectory() as folder:
         data, port = Path(folder) / "tables.sqlite", _free_port()
         server = _serving(data, port, given.pace)
@@ -79,9 +83,16 @@ def _table(base: str, number: int) -> str:
     """Create a table of bots and return the path for spectators."""
     ruleset, players = RULESETS[number % len(RULESETS)]
     form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
-    request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), {"Origin": base})
+    headers = {"Origin": base, "X-Forwarded-For": _address(number)}
+    request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), headers)
     page = urllib.request.urlopen(request, timeout=60).read().decode()
     return str(re.findall(r'href="(/seat/[^"]+)"', page)[-1])
+
+
+def _address(number: int) -> str:
+    """Return the address of a client. Ten tables or listeners share one, since the server limits what a client may
+    have."""
+    return f"10.0.{number // 10 // 256}.{number // 10 % 256}"
 
 
 async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -> dict[str, float]:
@@ -89,7 +100,7 @@ async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -
     late: list[float] = []
     deaf = listeners // 10
     tasks = [
-        asyncio.create_task(_listener(port, watch[number % len(watch)], late, reads=number >= deaf))
+        asyncio.create_task(_listener(port, watch[number % len(watch)], _address(number), late, reads=number >= deaf))
         for number in range(listeners)
     ]
     await asyncio.sleep(5)
@@ -111,10 +122,11 @@ async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -
     }
 
 
-async def _listener(port: int, path: str, late: list[float], *, reads: bool) -> None:
+async def _listener(port: int, path: str, address: str, late: list[float], *, reads: bool) -> None:
     view = f"load{random.getrandbits(80):020x}"
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**23)
-    writer.write(f"GET {path}/events?view={view} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    headers = f"Host: 127.0.0.1:{port}\r\nX-Forwarded-For: {address}"
+    writer.write(f"GET {path}/events?view={view} HTTP/1.1\r\n{headers}\r\n\r\n".encode())
     await writer.drain()
     try:
         if not reads:
@@ -127,6 +139,79 @@ async def _listener(port: int, path: str, late: list[float], *, reads: bool) -> 
                 late.append(time.time() - float(found[1]))
     finally:
         writer.close()
+
+
+ATTACKS = {"half": 1_200, "body": 1_200, "deaf": 2_000}
+"""Connections of each kind of attack."""
+
+
+def attacked(kind: str, number: int) -> int:
+    """Attack a server that may open 1,024 files (or, for streams, 4,096) for half a minute, and print what is left."""
+    files = 4_096 if kind == "deaf" else 1_024
+    with tempfile.TemporaryDirectory() as folder:
+        port = _free_port()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (8_192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        server = _serving(Path(folder) / "tables.sqlite", port, 1.0)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (files, files))
+        try:
+            _until_answers(f"http://127.0.0.1:{port}")
+            watch = _table(f"http://127.0.0.1:{port}", 0)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{watch}").read()
+            figures = asyncio.run(_attack(port, watch, kind, number, server.pid))
+        finally:
+            server.kill()
+            server.wait()
+    print(json.dumps({"attack": kind, "connections": number, **figures}))
+    return 0 if figures["unanswered"] == 0 and figures["kb_each"] <= 100 else 1
+
+
+async def _attack(port: int, watch: str, kind: str, number: int, pid: int) -> dict[str, float]:
+    late: list[float] = []
+    asking = asyncio.create_task(_ask(port, late))
+    before, writers = _memory(pid), []
+    for each in range(number):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1_024)
+        host = f"Host: 127.0.0.1:{port}\r\nX-Forwarded-For: {_address(each)}"
+        start = {
+            "half": f"GET / HTTP/1.1\r\n{host}\r\nX-Half:",
+            "body": f"POST {watch}/act HTTP/1.1\r\n{host}\r\nContent-Length: 1000\r\n\r\nx",
+            "deaf": f"GET {watch}/events?view={each:020d} HTTP/1.1\r\n{host}\r\n\r\n",
+        }[kind]
+        writer.write(start.encode())
+        writers.append((reader, writer))
+    peak = before
+    for _ in range(60):
+        await asyncio.sleep(0.5)
+        peak = max(peak, _memory(pid))
+    asking.cancel()
+    left = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    for _, writer in writers:
+        writer.close()
+    answered = sorted(each for each in late if each)
+    return {
+        "kb_each": round(1024 * (peak - before) / number),
+        "files_left": left,
+        "lobby_median_ms": round(1000 * answered[len(answered) // 2], 1),
+        "lobby_worst_ms": round(1000 * answered[-1], 1),
+        "unanswered": len(late) - len(answered),
+    }
+
+
+async def _ask(port: int, late: list[float]) -> None:
+    """Ask for the lobby five times a second, as a client of another address; note 0 if there is no answer."""
+    request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Forwarded-For: 192.0.2.1\r\nConnection: close\r\n\r\n"
+    while True:
+        begun = time.monotonic()
+        try:
+            async with asyncio.timeout(5):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(request.encode())
+                answer = await reader.read()
+                writer.close()
+        except (OSError, TimeoutError):
+            answer = b""
+        late.append(time.monotonic() - begun if b" 200 " in answer[:20] else 0.0)
+        await asyncio.sleep(0.2)
 
 
 def _memory(pid: int) -> float:

@@ -64,10 +64,10 @@ THIRD_PARTIES = {
     "gymnasium": ("rl/aec.py", "rl/vector.py"),
     "pyspiel": ("rl/spiel.py",),
     "open_spiel": ("rl/spiel.py",),
-    "starlette": ("serve/web.py",),
+    "starlette": ("serve/web.py", "serve/connections.py"),
     "jinja2": ("serve/table_page.py",),
     "markupsafe": ("serve/table_page.py",),
-    "uvicorn": ("cli/commands/serve.py",),
+    "uvicorn": ("cli/commands/serve.py", "serve/connections.py"),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

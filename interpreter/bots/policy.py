@@ -107,7 +107,8 @@ class PolicyBot:
     def _chosen(self, game: Game, random: Stream) -> Code | None:
         """Return the choice of the module of a table, or None if it cannot choose by the policy."""
         machine = game.machine
-        if machine.compiled is None or machine.compiled is not self._module:
+        is_known = self._player is not None or not machine.aside  # else a module with the policy may come later
+        if machine.compiled is None or machine.compiled is not self._module or not is_known:
             self._player = machine.player(*self.followed(game.ruleset))
             self._module = machine.compiled
         return machine.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None

@@ -8,7 +8,7 @@ time the ``digest`` of the resulting state. The last line of a finished game has
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard
 
@@ -36,9 +36,11 @@ __all__ = [
     "header_of",
     "read_saved_game",
     "replay_game",
+    "replaying",
     "ruleset_of",
     "unknown_settings",
     "write_log",
+    "writing_log",
 ]
 
 VERSION = 1
@@ -134,6 +136,12 @@ def _header(save: Mapping[str, Value]) -> dict[str, Value]:
 
 def write_log(game: Game, write: Callable[[str], object]) -> None:
     """Write the log of a game that was played without a recorder, by replaying its choices."""
+    for _ in writing_log(game, write):
+        pass
+
+
+def writing_log(game: Game, write: Callable[[str], object]) -> Iterator[None]:
+    """Do the same in steps, of which there is at least one."""
     recorder = Recorder(write)
     saved = json.loads(game.to_json())
     copy = Game.begin(game.table, saved["seed"], saved.get("chance"))
@@ -144,7 +152,9 @@ def write_log(game: Game, write: Callable[[str], object]) -> None:
         copy.apply(choice, by)
         pairs = tuple((name, value) for name, value in choice.items() if name != "do")
         recorder.chosen(copy, decision, Option(str(choice["do"]), pairs, (0, ())))
+        yield
     recorder.finish(copy)
+    yield
 
 
 def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
@@ -225,6 +235,13 @@ def unknown_settings(ruleset: Rules, saved: SavedGame) -> list[str]:
 
 def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Game:
     """Replay the choices of a saved game, or the first ``until`` of them. Raises :class:`Difference`."""
+    for game in replaying(ruleset, saved, until):  # noqa: B007
+        pass
+    return game
+
+
+def replaying(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Iterator[Game]:
+    """Do the same in steps: yield the game as it begins and after each choice."""
     header = saved.header
     lacking = unknown_settings(ruleset, saved)
     settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
@@ -232,11 +249,12 @@ def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> G
         game = new_game(ruleset, header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
+    yield game
     for number, line in enumerate(saved.choices[:until], 1):
         _again(game, number, line)
+        yield game
     if until is None or until > len(saved.choices):
         _check_end(game, saved)
-    return game
 
 
 def _again(game: Game, number: int, line: Choice) -> None:

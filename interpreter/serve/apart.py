@@ -1,37 +1,97 @@
-"""Slow work in worker processes, so that no table waits: searching bots, bots that are programs, explanations of lines.
+"""Slow work, so that no table waits for another one.
 
-Arguments and results are pickled. Programs share a separate process, which keeps each program and its game between
-choices: a slow program delays only other programs.
+Searching bots, bots that are programs, and explanations of lines run in worker processes; arguments and results are
+pickled. Workers keep the games of tables between their choices. Replays run on the event loop in turns with all else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import secrets
-from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
+from zlib import crc32
 
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
 from interpreter.play.game_records import Choice, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
-__all__ = ["apart", "asking", "bare", "chosen", "close_apart", "program_chosen"]
+__all__ = ["apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared"]
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+WORKERS = max(2, min(4, os.cpu_count() or 1))
+"""Worker processes of a pool."""
+SEARCH = 1.0
+"""Most seconds of a search."""
+IN_USE = 0.7
+"""Part of the time of all workers that searches share; the rest is for replays."""
+SLICE = 0.005
+"""Seconds that replays work before they let all else work for as long."""
+MOST_GAMES = 50
+"""Most games that a worker keeps."""
 _pools: dict[str, ProcessPoolExecutor] = {}
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+_builder = ThreadPoolExecutor(1, "modules")
+_building: set[CompiledMachine] = set()
+_rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
 
 
-async def apart(function: Callable[[*Ts], T], *values: *Ts, pool: str = "thinking") -> T:
-    """Call a function in the worker process of a pool and return its result."""
+def shared(ruleset: Ruleset) -> Ruleset:
+    """Return the cached object for the same ruleset, so that tables share its machines and initial states, which are
+    large."""
+    key = ruleset.source_digest
+    return ruleset if key is None else _rules.setdefault(key, ruleset)
+
+
+# --- on the event loop
+
+
+async def in_turns(steps: Iterator[T], rest: Callable[[T], object] = lambda step: None) -> T:
+    """Return the last of some steps, at least one. If they take long, they take turns with all else on the event loop,
+    and with each other. ``rest`` is called with the last step of each turn."""
+    turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+    while True:
+        end = time.perf_counter() + SLICE
+        for last in steps:  # noqa: B007
+            if time.perf_counter() > end:
+                break
+        else:
+            rest(last)
+            return last
+        rest(last)
+        async with turns:
+            await asyncio.sleep(SLICE)
+
+
+def build_aside(game: Game) -> None:
+    """Let a thread build the module of a game if it is due, and the game go on meanwhile."""
+    machine = game.machine
+    machine.aside = machine.aside is not False
+    if machine.due and machine not in _building:
+        _building.add(machine)
+        _builder.submit(machine.build).add_done_callback(lambda _: _building.discard(machine))
+
+
+# --- in worker processes
+
+
+async def apart(function: Callable[[*Ts], T], *values: *Ts, pool: str = "thinking", workers: int = WORKERS) -> T:
+    """Call a function in a worker process of a pool and return its result."""
     loop = asyncio.get_running_loop()
-    worker = _worker(pool)
+    worker = _worker(pool, workers)
     try:
         return await loop.run_in_executor(worker, function, *values)
     except BrokenExecutor:
@@ -39,14 +99,14 @@ async def apart(function: Callable[[*Ts], T], *values: *Ts, pool: str = "thinkin
             raise
         if _pools[pool] is worker:  # the process has died: the next one may live
             del _pools[pool]
-        return await loop.run_in_executor(_worker(pool), function, *values)
+        return await loop.run_in_executor(_worker(pool, workers), function, *values)
 
 
-def _worker(pool: str) -> ProcessPoolExecutor:
+def _worker(pool: str, workers: int) -> ProcessPoolExecutor:
     if pool not in _pools:
         from multiprocessing import get_context
 
-        _pools[pool] = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+        _pools[pool] = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
     return _pools[pool]
 
 
@@ -75,33 +135,72 @@ def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
     return game, game.decision
 
 
-def chosen(log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
-    """Return the choice of a bot in a saved game."""
+_games: dict[tuple[str, ...], tuple[Game, tuple[Choice, ...]]] = {}
+_programs: dict[tuple[tuple[str, ...], int, str], Bot] = {}
+
+
+def _game_of(table: tuple[str, ...], log: Log, source: str | None) -> Game:
+    """Return the game of a table, which is kept between its choices. ``table`` is its id, and the digest of its
+    rules."""
+    game, made = _games.pop(table, (None, ()))
+    if game is None or log.choices[: len(made)] != made:
+        game, made = replay_game(shared(ruleset_of(log, source)), log), log.choices
+    for line in log.choices[len(made) :]:
+        game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
+    if len(_games) >= MOST_GAMES:
+        oldest = next(iter(_games))
+        del _games[oldest]
+        for key in [key for key in _programs if key[0] == oldest]:
+            del _programs[key]
+    _games[table] = game, log.choices
+    return game
+
+
+_asked: deque[float] = deque()
+"""Times of the latest searches."""
+
+
+async def searched(
+    table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int, seconds: float
+) -> Choice | None:
+    """Return the choice of a searching bot. All who ask within these seconds share the workers. Raises
+    ``TimeoutError`` if there is no choice in time."""
+    now = time.time()
+    _asked.append(now)
+    while _asked[0] < now - seconds:
+        _asked.popleft()
+    share = min(SEARCH, IN_USE * seconds * WORKERS / len(_asked))
+    async with asyncio.timeout(seconds):
+        return await apart(_searched, table, log, source, spec, seat, share, now + seconds)
+
+
+def _searched(
+    table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int, share: float, end: float
+) -> Choice | None:
     players = log.header["players"]
-    ruleset = ruleset_of(log, source)
-    game, decision = asking(replay_game(ruleset, log), seat)
+    game, decision = asking(_game_of(table, log, source), seat)
+    seconds = min(share, end - time.time())
+    if seconds <= 0:
+        raise TimeoutError
     if decision is None:
         return None
-    bot = bots_of(spec, ruleset, players)[seat]
+    bot = bots_of(f"{spec}:{seconds:.3f}s", game.ruleset, players)[seat]
     return bot.choose(game, decision, streams_for(secrets.randbits(60), players)[seat]).as_dict()
 
 
-_programs: dict[tuple[str, int, str], tuple[Bot, Game, tuple[Choice, ...]]] = {}
+async def programmed(table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
+    """Return the choice of a program at a table. A table stays in one process, which keeps the program running between
+    its choices."""
+    pool = f"{spec} {crc32(table[0].encode()) % WORKERS}"
+    return await apart(_programmed, table, log, source, spec, seat, pool=pool, workers=1)
 
 
-def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
-    """Return the choice of a program at a table. The program keeps running between its choices, and its game is
-    updated."""
-    players = log.header["players"]
-    bot, game, made = _programs.get((table, seat, spec), (None, None, ()))
-    if bot is None:
-        bot = bots_of(spec, ruleset_of(log, source), players, commands=True)[seat]
-    if game is None or log.choices[: len(made)] != made:
-        game, made = replay_game(ruleset_of(log, source), log), log.choices
-    for line in log.choices[len(made) :]:
-        game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
-    _programs[table, seat, spec] = bot, game, log.choices
+def _programmed(table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
+    players, key = log.header["players"], (table, seat, spec)
+    game = _game_of(table, log, source)
+    if key not in _programs:
+        _programs[key] = bots_of(spec, game.ruleset, players, commands=True)[seat]
     turned, decision = asking(game, seat)
     if decision is None:
         return None
-    return bot.choose(turned, decision, streams_for(0, players)[seat]).as_dict()
+    return _programs[key].choose(turned, decision, streams_for(0, players)[seat]).as_dict()

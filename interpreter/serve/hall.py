@@ -24,12 +24,12 @@ from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, replay_game, ruleset_of
+from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
-from interpreter.serve.apart import apart
+from interpreter.serve.apart import apart, shared
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, resumed, shared
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, replayed, resumed
 from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data, Maps
 from interpreter.serve.table_page import View
@@ -42,7 +42,7 @@ MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
 MOST_IDLE = 600.0
 """Seconds after which a page that nobody listens to is dropped, and a table without pages leaves memory."""
 MOST_CHOICES = 3_000
-"""Most choices of an uploaded game: it is replayed at once, while all tables wait."""
+"""Most choices of an uploaded game."""
 MOST_OVERLAYS, MOST_PRINTED = 12, 40
 DAMAGED = "This table is damaged: its game cannot be played again. All other tables go on."
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
@@ -89,8 +89,9 @@ class Hall:
         self._seats: dict[str, tuple[str, int]] = {}
         self._hosts: dict[str, str] = {}
         self.loading = asyncio.Lock()
+        self._resuming: dict[str, asyncio.Task[None]] = {}
+        """Tables that are being resumed."""
         self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
-        self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
         self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
         """Rulebooks as pages, by the digest of the ruleset, players and settings."""
         self._adding = asyncio.Lock()
@@ -199,7 +200,7 @@ class Hall:
             async with self.loading:
                 ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
-            game = replay_game(ruleset, log, until)
+            game = await replayed(ruleset, log, until)
         except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
         except (ValueError, TypeError, LookupError):
@@ -231,11 +232,11 @@ class Hall:
         """Return a table, resumed from the archive if necessary. Raises :class:`Refused` if its ruleset can no longer
         play it, :class:`RulesetError` if its files have errors."""
         if id not in self.lives:
-            async with self.loading:
-                if id not in self.kept:
-                    raise Refused("This table was idle for too long and has made room for others.")
-                if id not in self.lives:
-                    await self._resume(self.kept[id])
+            if id not in self.kept:
+                raise Refused("This table was idle for too long and has made room for others.")
+            if id not in self._resuming:
+                self._resuming[id] = asyncio.get_running_loop().create_task(self._resume(self.kept[id]))
+            await asyncio.shield(self._resuming[id])
         live = self.lives[id]
         live.used = time.monotonic()
         return live
@@ -243,15 +244,20 @@ class Hall:
     async def _resume(self, kept: Kept) -> None:
         source = self._source(kept.header)
         try:
-            ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
+            async with self.loading:
+                ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
             kept.choices = await self.store.choices(kept.id)
-            live = resumed(kept, ruleset, self.store, self.pace, source)  # in this thread: games share a module
+            live = await resumed(kept, ruleset, self.store, self.pace, source)  # in this thread: games share a module
         except Exception as error:  # whatever is wrong with one table, the others go on
             kept.choices = []
             if isinstance(error, RulesetError):
                 raise
             why = f"The current rules cannot play this game: {error}" if isinstance(error, Difference) else DAMAGED
             raise Refused(why) from None
+        finally:
+            del self._resuming[kept.id]
+        if kept.id not in self.kept:
+            raise Refused("This table was idle for too long and has made room for others.")
         self._live(live)
 
     async def take_up(self) -> None:
@@ -272,8 +278,6 @@ class Hall:
             return
         del self.lives[live.kept.id]
         live.kept.choices = []
-        for key in [key for key in self._pieces if key[0] == live.kept.id]:
-            del self._pieces[key]
 
     async def keep_tidy(self) -> None:
         """Drop idle pages and tables from time to time."""
@@ -357,11 +361,10 @@ class Hall:
         """Return the pieces of a page; plain spectators share them."""
         if not view.is_plain:
             return view.pieces()
-        key, live = (view.live.kept.id, view.language), view.live
-        known = self._pieces.get(key)
-        mark = hash((live.version, live.mistakes))
+        live, key = view.live, view.language
+        known, mark = live.plain.get(key), hash((live.version, live.mistakes))
         if known is None or known[0] != mark:
-            known = self._pieces[key] = mark, view.pieces()
+            known = live.plain[key] = mark, view.pieces()
         return known[1]
 
     # --- explanations
@@ -373,17 +376,11 @@ class Hall:
         line = next((each for own, each in live.log(view.seat, view.language) if own == number), None)
         if line is None:
             raise Refused("No such line.")
+        player = None if live.game.is_over else view.seat
+        what = live.as_log, live.source, number, view.language, live.kept.header["players"], player
         try:
-            moment, chain, cites = await apart(
-                _explained,
-                live.as_log,
-                live.source,
-                number,
-                view.language,
-                live.kept.header["players"],
-                None if live.game.is_over else view.seat,
-                pool="reading",
-            )
+            async with live.explaining:  # a table has one worker at a time
+                moment, chain, cites = await apart(_explained, *what, pool="reading")
         except (Difference, RulesetError) as error:
             raise Refused(f"Cannot explain this line: {error}") from None
         except LookupError:

@@ -10,11 +10,12 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from copy import copy
 from dataclasses import dataclass, field
-from weakref import WeakValueDictionary
+from math import ceil
+from weakref import WeakKeyDictionary
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot, BotFailed
@@ -27,19 +28,23 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Choice, Difference, Header, header_of, replay_game, write_log
+from interpreter.play.game_records import Choice, Difference, Header, header_of, replaying, writing_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
-from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
+from interpreter.serve.apart import asking, bare, build_aside, in_turns, programmed, searched
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.outside import in_one_line
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "replayed", "resumed"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
 _SLOW = "search"
 _CHANGED = "The table has changed since this was shown, so nothing was done. Look again, then choose."
+PAUSE, MARGIN = 1.5, 0.1
+"""Least seconds between a turn of a searching bot and its choice, and how much less the search may take."""
+PATIENCE = 5.0
+"""Most seconds to wait for a hint."""
 _OWN = ("by", "decision", "digest")
 
 
@@ -62,23 +67,39 @@ class Chronicle:
     lines: list[tuple[str, Line]] = field(default_factory=list)
     start: int = 0
     choices: int = 0
+    last: tuple[int, object] | None = None
+    """Length and last record of the log that ``lines`` show."""
 
     def read(self, game: Game) -> list[tuple[str, Line]]:
-        log = game.state.log
-        if len(log) < self.start:
-            self.forget()
-        tail = list(numbered_lines(game.table, game.state, self.player, self.language, self.start, self.choices))
-        self.lines = [*self.settled, *tail]
-        if not has_sealed(log[self.start :]):
-            last = max((at for at in range(self.start, len(log)) if is_choice(log[at])), default=None)
-            if last is not None and last > self.start:
-                number = self.choices + sum(is_choice(log[at]) for at in range(self.start, last))
-                self.settled += [each for each in tail if _number(each[0]) <= number]
-                self.start, self.choices = last, number
+        for _ in self.reading(game):
+            pass
         return self.lines
 
+    def reading(self, game: Game) -> Iterator[None]:
+        """Read the log in steps, of which there is at least one."""
+        yield
+        log = game.state.log
+        last = len(log), log[-1] if log else None
+        if self.last is not None and self.last[0] == last[0] and self.last[1] is last[1]:
+            return
+        if len(log) < self.start:
+            self.forget()
+        start, choices, tail = self.start, self.choices, []
+        for line in numbered_lines(game.table, game.state, self.player, self.language, start, choices):
+            tail.append(line)
+            yield
+        if (start, choices) != (self.start, self.choices):  # somebody else has read it in the meantime
+            return
+        self.lines, self.last = [*self.settled, *tail], last
+        if not has_sealed(log[start:]):
+            last_choice = max((at for at in range(start, len(log)) if is_choice(log[at])), default=None)
+            if last_choice is not None and last_choice > start:
+                number = choices + sum(is_choice(log[at]) for at in range(start, last_choice))
+                self.settled += [each for each in tail if _number(each[0]) <= number]
+                self.start, self.choices = last_choice, number
+
     def forget(self) -> None:
-        self.settled, self.start, self.choices = [], 0, 0
+        self.settled, self.start, self.choices, self.last = [], 0, 0, None
 
 
 def _number(text: str) -> int:
@@ -113,13 +134,21 @@ class Live:
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}
-        self._chronicles: dict[tuple[int | None, str], Chronicle] = {}
+        self.rendered: dict[tuple[int, str, str], tuple[object, str]] = {}
+        """Cache of pieces of pages, by seat, language and name, with the data that they show."""
+        self.plain: dict[str, tuple[int, dict[str, str]]] = {}
+        """Pieces of the pages of plain spectators, by language, with the state that they show."""
+        self._chronicles: WeakKeyDictionary[Game, dict[tuple[int | None, str], Chronicle]] = WeakKeyDictionary()
+        """Logs of the game and of past moments, by seat and language."""
         self.programs: Mapping[str, str] = {}
         """Programs that may be bots, by the name that pages show."""
         self.bots: Sequence[str] = ()
         """All bots that may take a seat, the default first."""
         self._bots: dict[int, Bot] = {}
         self._playing: asyncio.Task[None] | None = None
+        self._advised: set[int] = set()
+        """Seats that wait for a hint."""
+        self.explaining = asyncio.Lock()
         self._streams = streams_for(secrets.randbits(60), len(kept.seats))
         self._name_seats()
 
@@ -182,10 +211,16 @@ class Live:
 
     def log(self, player: int | None, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
         """Return the numbered lines that a seat may read, of the current game or of an earlier moment ``game``."""
-        if game is not None and game is not self.game:
-            return list(numbered_lines(game.table, game.state, player, language))
-        chronicle = self._chronicles.setdefault((player, language), Chronicle(player, language))
-        return chronicle.read(self.game)
+        game = game or self.game
+        return self._chronicle(player, language, game).read(game)
+
+    async def read(self, player: int | None, language: str, game: Game) -> None:
+        """Read a log before a page shows it: a long one holds up no other table."""
+        async with self.lock:
+            await in_turns(self._chronicle(player, language, game).reading(game))
+
+    def _chronicle(self, player: int | None, language: str, game: Game) -> Chronicle:
+        return self._chronicles.setdefault(game, {}).setdefault((player, language), Chronicle(player, language))
 
     def at(self, number: int) -> Game:
         """Return the game as it was after ``number`` choices. Recent results are cached."""
@@ -204,10 +239,10 @@ class Live:
         """The saved form of the game."""
         return log_of(self.kept)
 
-    def text(self) -> str:
+    async def text(self) -> str:
         """Return the game in the format of `run --log`."""
         lines: list[str] = []
-        write_log(self.game, lambda line: lines.append(line))
+        await in_turns(writing_log(self.game, lines.append))
         return "".join(lines)
 
     # --- choices
@@ -248,8 +283,7 @@ class Live:
         for _ in range(number):
             self.game.undo()
         self._moved()
-        for chronicle in self._chronicles.values():
-            chronicle.forget()
+        self._chronicles.clear()
         self.past.clear()
 
     # --- undo
@@ -396,8 +430,8 @@ class Live:
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
         while (seat := self._bot_to_play()) is not None and self._has_people():
-            # the pause includes the bot's thinking time, which could otherwise leak hidden information
             began, state = clock(), self.state_of(seat)
+            pause = max(self.pace, PAUSE) if self._bot_of(seat).startswith(_SLOW) else self.pace
             try:
                 choice = await self._bots_choice(seat)
             except (BotFailed, RuleFailure, RulesetError, Difference) as error:
@@ -407,7 +441,9 @@ class Live:
             except BrokenExecutor:
                 self._halt("the process of the bots has ended")
                 return
-            await asyncio.sleep(max(0.0, began + self.pace - clock()))
+            # a choice takes a whole number of pauses: the time that a bot thinks could leak hidden information
+            spent = clock() - began
+            await asyncio.sleep(pause * max(1, ceil(spent / pause)) - spent if pause else 0)
             async with self.lock:
                 if choice is None or state != self.state_of(seat) or seat != self._bot_to_play():
                     continue
@@ -425,19 +461,32 @@ class Live:
         self.version += 1
         self.changed()
 
-    async def _bots_choice(self, seat: int) -> Choice | None:
+    def _bot_of(self, seat: int) -> str:
+        """Return the name of the bot in a seat."""
         spec = self.kept.seats[seat].bot
-        if spec not in self.bots:  # it may come from an older archive
-            spec = self.bots[0]
+        return spec if spec in self.bots else self.bots[0]  # it may come from an older archive
+
+    @property
+    def _key(self) -> tuple[str, ...]:
+        """Identifies the game in worker processes."""
+        return self.kept.id, self.ruleset.digest
+
+    async def _bots_choice(self, seat: int) -> Choice | None:
+        spec = self._bot_of(seat)
         if spec.startswith(_SLOW):
-            return await apart(chosen, self.as_log, self.source, spec, seat)
+            try:
+                return await self._searched(seat, max(self.pace, PAUSE) - MARGIN)
+            except TimeoutError:
+                spec = self.bots[0]
         if spec in self.programs:
-            program = self.programs[spec]
-            return await apart(program_chosen, self.kept.id, self.as_log, self.source, program, seat, pool="programs")
+            return await programmed(self._key, self.as_log, self.source, self.programs[spec], seat)
         bot = self._bots.get(seat)
         if bot is None or bot.name.partition(":")[0] != spec.partition(":")[0]:
             bot = self._bots[seat] = self._made(seat, spec)
         return self._choice_of(bot, seat)
+
+    async def _searched(self, seat: int, seconds: float) -> Choice | None:
+        return await searched(self._key, self.as_log, self.source, _SLOW, seat, seconds)
 
     def _choice_of(self, bot: Bot, seat: int) -> Choice | None:
         game, decision = asking(self.game, seat)
@@ -449,15 +498,25 @@ class Live:
             return decision.options[0].as_dict()
 
     async def hint(self, seat: int) -> Choice | None:
-        """Return the choice of the best bot, which sees only what the seat sees."""
+        """Return the choice of the best bot, which sees only what the seat sees. Raises :class:`Refused` if there is
+        none in time."""
         spec = adviser(self.ruleset)
-        if spec.startswith(_SLOW):
-            return await apart(chosen, self.as_log, self.source, f"{_SLOW}:1s", seat)
-        return self._choice_of(self._made(seat, spec), seat)
+        if not spec.startswith(_SLOW):
+            return self._choice_of(self._made(seat, spec), seat)
+        if seat in self._advised:
+            raise Refused("A hint is on its way.")
+        self._advised.add(seat)
+        try:
+            return await self._searched(seat, PATIENCE)
+        except TimeoutError:
+            raise Refused("There is no hint now; try again later.") from None
+        finally:
+            self._advised.discard(seat)
 
     def _notify(self) -> None:
         self.version += 1
         self.changed_at = time.time()
+        build_aside(self.game)
         self.changed()
         self.play_on()
 
@@ -467,7 +526,7 @@ class Live:
         """Replay the game with changed rules, up to the first choice that is no longer possible."""
         async with self.lock:
             ruleset = ruleset.for_players(self.kept.header["players"])
-            game, stay, why = _replayed(ruleset, self.as_log)
+            game, stay, why = await _replayed(ruleset, self.as_log)
             if game is None:
                 self.note = f"The changed rules cannot play this game: {why}"
             else:
@@ -494,16 +553,6 @@ class Live:
         return PUBLIC if hmac.compare_digest(self.kept.watch, token) else None
 
 
-_rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
-
-
-def shared(ruleset: Ruleset) -> Ruleset:
-    """Return the cached object for the same ruleset, so that tables share its machines and initial states, which are
-    large."""
-    key = ruleset.source_digest
-    return ruleset if key is None else _rules.setdefault(key, ruleset)
-
-
 def languages_of(ruleset: Ruleset) -> list[str]:
     """Return the languages that a ruleset has texts in."""
     model = ruleset.model
@@ -511,16 +560,28 @@ def languages_of(ruleset: Ruleset) -> list[str]:
     return sorted({"en", *(name for phrase in phrases for name in phrase)})
 
 
-def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
+async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game:
+    """Return the game of a log, or its first ``until`` choices, while other tables go on. Raises
+    :class:`Difference`."""
+
+    def steps() -> Iterator[Game]:
+        for game in replaying(ruleset, log, until):
+            build_aside(game)
+            yield game
+
+    return await in_turns(steps(), lambda game: game.state.log)  # which pages show
+
+
+async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
     """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
     game is None if nothing can be replayed."""
     try:
-        return replay_game(ruleset, log), len(log.choices), ""
+        return await replayed(ruleset, log), len(log.choices), ""
     except Difference as error:
         if error.number == 0:
             return None, 0, error.message
         stay = error.number - 1
-        return replay_game(ruleset, log, stay), stay, error.message
+        return await replayed(ruleset, log, stay), stay, error.message
     except RuleFailure as error:
         return None, 0, str(error)
 
@@ -528,6 +589,7 @@ def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
 def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, str]) -> tuple[Game, Header]:
     """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
     game = ruleset.new_game(players, seed, settings)
+    build_aside(game)
     return game, header_of(game)
 
 
@@ -536,10 +598,10 @@ def log_of(kept: Kept) -> Log:
     return Log(kept.header, tuple(map(bare, kept.choices)), None)
 
 
-def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
+async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
     """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
     ruleset, log = ruleset.for_players(kept.header["players"]), log_of(kept)
-    game, stay, why = _replayed(ruleset, log)
+    game, stay, why = await _replayed(ruleset, log)
     if game is None:
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -46,6 +48,8 @@ MOST_LISTED = 400
 MOST_VALUES = 120
 UNCLEAR = "This request is incomplete or invalid, so nothing was done."
 NO_LINES: Data = {"skipped": 0, "lines": []}
+MOST_DRAWINGS = 32
+"""Most boards that pages share."""
 LINES = 80
 """Number of log lines on the page before all are asked for."""
 
@@ -77,7 +81,7 @@ ENVIRONMENT.filters |= {"coded": coded, "without_folders": without_folders}
 
 @dataclass
 class View:
-    """State of a page. ``seat`` is :data:`PUBLIC` for spectators; ``sent`` has the pieces that the browser has."""
+    """State of a page. ``seat`` is :data:`PUBLIC` for spectators; ``sent`` tells the pieces that the browser has."""
 
     live: Live
     seat: int
@@ -96,9 +100,8 @@ class View:
     refused: list[Data] = field(default_factory=list)
     said: str = ""
     beeps: int = 0
-    sent: dict[str, str] = field(default_factory=dict)
-    rendered: dict[str, tuple[Data, str]] = field(default_factory=dict)
-    """Cache of rendered pieces, with the data that they show."""
+    sent: dict[str, int] = field(default_factory=dict)
+    """Digests of the pieces that the browser has."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     serial: int = 0
     """Number of the last action. A page numbers its actions, so that none is executed twice."""
@@ -380,7 +383,7 @@ class View:
             "bar": self._piece(
                 "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
-            "base": self._piece("base", "base", drawing=board["base"], wide=board["wide"]) if board else "",
+            "base": _base(board["base"], board["wide"]) if board else "",
             "over": self._piece("over", "over", board=board, adding=adding) if board else "",
             "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
             "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),
@@ -405,10 +408,11 @@ class View:
         }
 
     def _piece(self, name: str, macro: str, **data: object) -> str:
-        """Return a piece that depends on these data only, from the cache if they are unchanged."""
-        known = self.rendered.get(name)
+        """Return a piece that depends on these data only, from the cache of its table if they are unchanged."""
+        rendered, key = self.live.rendered, (self.seat, self.language, name)
+        known = rendered.get(key)
         if known is None or known[0] != data:
-            known = self.rendered[name] = data, _render(macro, **data)
+            known = rendered[key] = data, _render(macro, **data)
         return known[1]
 
     def _marked(self, scene: Scene) -> Pointing | None:
@@ -526,10 +530,18 @@ class View:
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
         return {"who": self.live.seat_name(who, self.language), "asked": asked, "request": self.live.request}
 
+    @property
+    def _reader(self) -> int | None:
+        """The seat whose log the page shows: hidden information stays out of it until the game is over."""
+        return None if self.live.game.is_over and self.moment is None else self.seat
+
+    async def read(self) -> None:
+        """Read the log that the pieces show. If a line fails, the pieces tell the error."""
+        with suppress(RuleFailure):
+            await self.live.read(self._reader, self.language, self.game)
+
     def _lines(self, game: Game) -> Data:
-        # hidden information stays out of the log until the game is over
-        player = None if self.live.game.is_over and self.moment is None else self.seat
-        lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
+        lines = [each for each in self.live.log(self._reader, self.language, game) if each[1].text]
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
         return {"skipped": skipped, "lines": lines[skipped:]}
 
@@ -557,6 +569,12 @@ def _whole(number: Json) -> int:
 def _render(name: str, **values: object) -> str:
     macro: Callable[..., Markup] = getattr(_module(), name)
     return str(macro(values))
+
+
+@lru_cache(MOST_DRAWINGS)
+def _base(drawing: str, wide: bool) -> str:
+    """Return the board without pieces, which all its pages share."""
+    return _render("base", drawing=drawing, wide=wide)
 
 
 def _module() -> TemplateModule:

@@ -11,9 +11,11 @@ import json
 import re
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import NoReturn
@@ -21,7 +23,7 @@ from typing import NoReturn
 from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
@@ -39,9 +41,10 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError, can_be_kept
+from interpreter.serve.connections import Allowance, client_of
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
-from interpreter.serve.table_page import ENVIRONMENT, UNCLEAR, View
+from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
 
 __all__ = ["application"]
 
@@ -51,8 +54,14 @@ BEAT = 20.0
 """Seconds between two keep-alive comments of an event stream."""
 REST = 0.03
 """Seconds between two events of a stream: changes in between are combined."""
+CHUNK = 8 * 1024
+"""Bytes of an event that are sent at once."""
 ACTS, A_SECOND = 40.0, 12.0
-"""Rate limit of a page: most actions in a burst, and actions a second."""
+"""Rate limit of a seat, or of a client that watches: most actions in a burst, and actions a second."""
+REQUESTS, REQUESTS_A_SECOND, AT_ONCE = 600.0, 60.0, 200
+"""Limits of a client: most requests in a burst, a second, and at once; an open page is a request."""
+SETUPS, SETUPS_A_SECOND = 40.0, 0.2
+"""Rate limit of a client for new tables and uploads."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
@@ -81,6 +90,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
         self.app, self.names = app, frozenset(names)
+        self._requests = Allowance(REQUESTS, REQUESTS_A_SECOND)
+        self._at_once: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,6 +109,11 @@ class Guard:
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
+        client = client_of(scope)
+        if wrong is None and not self._requests.takes(client):
+            wrong = 429, "Too many requests."
+        if wrong is None and self._at_once[client] >= AT_ONCE:
+            wrong = 429, "Too many open pages."
         if wrong is not None:
             await _message(*wrong)(scope, receive, guarded)
             return
@@ -112,7 +128,13 @@ class Guard:
                 raise HTTPException(413, "This request is too large.")
             return message
 
-        await self.app(scope, limited, guarded)
+        self._at_once[client] += 1
+        try:
+            await self.app(scope, limited, guarded)
+        finally:
+            self._at_once[client] -= 1
+            if not self._at_once[client]:
+                del self._at_once[client]
 
     def _wrong(self, method: str, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
         if _name(headers.get("host", "")) not in self.names and not path.startswith("/static/"):
@@ -175,7 +197,12 @@ def application(
             Route("/seat/{token}/rules", site.rules),
             Mount("/static", StaticFiles(directory=str(static))),
         ],
-        exception_handlers={HTTPException: _error_page, RulesetError: _broken, Exception: _failed},  # type: ignore[dict-item]
+        exception_handlers={
+            HTTPException: _error_page,  # type: ignore[dict-item]
+            RulesetError: _broken,  # type: ignore[dict-item]
+            ClientDisconnect: _gone,
+            Exception: _failed,
+        },
         lifespan=lifespan,
     )
     app.add_exception_handler(RuleFailure, _broken)  # type: ignore[arg-type]
@@ -221,6 +248,10 @@ async def _broken(request: Request, error: RulesetError | RuleFailure) -> Respon
     return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
 
 
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # nobody reads it
+
+
 async def _failed(request: Request, error: Exception) -> Response:
     # the response and logs show neither the address, which contains a token, nor the error
     return _message(500, "The server could not answer.")
@@ -235,7 +266,7 @@ class _Site:
 
     def __init__(self, hall: Hall) -> None:
         self.hall = hall
-        self._left: dict[str, tuple[float, float]] = {}
+        self._acts, self._setups = Allowance(ACTS, A_SECOND), Allowance(SETUPS, SETUPS_A_SECOND)
 
     # --- the lobby
 
@@ -291,6 +322,7 @@ class _Site:
 
     async def begin(self, request: Request) -> Response:
         id = request.path_params["ruleset"]
+        self._set_up(request)
         form = await request.form(max_fields=MOST_FIELDS)
         given = {key: str(value) for key, value in form.items() if isinstance(value, str)}
         try:
@@ -320,6 +352,7 @@ class _Site:
         return RedirectResponse(f"/host/{kept.host}", 303)
 
     async def load(self, request: Request) -> Response:
+        self._set_up(request)
         form = await request.form(max_part_size=MOST_LOG_BYTES)
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
@@ -404,7 +437,7 @@ class _Site:
             raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(live.text(), media_type="application/jsonl", headers=headers)
+        return Response(await live.text(), media_type="application/jsonl", headers=headers)
 
     # --- the table
 
@@ -443,6 +476,7 @@ class _Site:
         known = languages_of(live.ruleset)
         language = request.query_params.get("language") or _preferred(request, known)
         view.language = language if language in known else "en"
+        await view.read()
         pieces = self.hall.pieces(view)
         name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
         return _page(
@@ -466,14 +500,14 @@ class _Site:
         view.dirty.set()
         view.listener += 1  # a page has one stream: the one before, perhaps half open, ends
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(self._stream(view, token), media_type="text/event-stream", headers=headers)
+        stream = self._stream(view, (token, request.query_params["view"]))
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
+    async def _stream(self, view: View, key: tuple[str, str]) -> AsyncIterator[bytes]:
         hall = self.hall
-        key = next((key for key, each in hall.views.items() if each is view), None)
         sent, listener = (-1, "", 0), view.listener  # beeps, name of the state, last action: as this stream has them
         try:
-            while key in hall.views and hall.views[key] is view and view.listener == listener:
+            while hall.views.get(key) is view and view.listener == listener:
                 view.last = time.monotonic()
                 try:
                     await asyncio.wait_for(view.dirty.wait(), BEAT)
@@ -483,20 +517,20 @@ class _Site:
                 if view.listener != listener:
                     break
                 view.dirty.clear()
+                await view.read()
                 pieces = hall.pieces(view)
-                changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
-                           and view.sent.get(name) != html}  # fmt: skip
-                view.sent = dict(pieces)
+                changed = {name: html for name, html in pieces.items() if view.sent.get(name) != hash(html)}
+                view.sent = {name: hash(html) for name, html in pieces.items()}
+                del pieces
                 now = view.beeps, view.state, view.serial
                 if changed or sent != now:
                     sent = now
-                    news = dict(zip(("beeps", "state", "serial"), sent, strict=True), changed=view.live.changed_at)
-                    text = json.dumps({**news, "pieces": changed}, ensure_ascii=False)
-                    yield f"event: pieces\ndata: {text}\n\n".encode()
+                    for chunk in _event(view, changed):
+                        yield chunk
                 await asyncio.sleep(REST)
         finally:
             is_last = view.listener == listener
-            if key is not None and view.seat == PUBLIC and is_last and hall.views.get(key) is view:
+            if view.seat == PUBLIC and is_last and hall.views.get(key) is view:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
@@ -510,7 +544,7 @@ class _Site:
             raise HTTPException(400, "Request without an action.")
         live, seat, token = await self._seated(request)
         view = self._view(token, data["view"], live, seat)
-        if not self._may_act(token, seat):
+        if not self._acts.takes(token if seat != PUBLIC else client_of(request.scope)):  # spectators share a link
             raise HTTPException(429, "Too many requests.")
         go = ""
         if not view.is_next(data.get("serial")):
@@ -518,20 +552,16 @@ class _Site:
         elif data["do"] == "explain":
             await self._explain(view, str(data.get("line", ""))[:20])
         elif data["do"] == "fork":
+            self._set_up(request)
             go = await self._fork(view, data)
         else:
             await view.act(data["do"], data)
         return JSONResponse({"go": go} if go else {})
 
-    def _may_act(self, token: str, seat: int) -> bool:
-        """Return whether a link is within its rate limit. Spectators share one link, and its limit is higher."""
-        now, times = time.monotonic(), 5 if seat == PUBLIC else 1
-        left, then = self._left.get(token, (ACTS * times, now))
-        left = min(ACTS * times, left + (now - then) * A_SECOND * times)
-        if len(self._left) > 5_000:
-            self._left.clear()
-        self._left[token] = max(0.0, left - 1), now
-        return left >= 1
+    def _set_up(self, request: Request) -> None:
+        """Count a new table of a client. Raises 429 beyond its limit."""
+        if not self._setups.takes(client_of(request.scope)):
+            raise HTTPException(429, "Too many new tables.")
 
     async def _explain(self, view: View, number: str) -> None:
         try:
@@ -571,6 +601,35 @@ class _Site:
         live, _, _ = await self._seated(request)
         text = await self.hall.rules(live)
         return HTMLResponse(text, headers={"content-security-policy": _csp_of(text)})
+
+
+def _event(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
+    """Yield an event with the changed pieces in chunks, so that a stream that does not read holds little."""
+    ahead = bytearray()
+    for part in _parts(view, changed):
+        for start in range(0, len(part), CHUNK):
+            ahead += part[start : start + CHUNK]
+            if len(ahead) >= CHUNK:
+                yield bytes(ahead)
+                ahead.clear()
+    yield bytes(ahead)
+
+
+def _parts(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
+    news = {"changed": view.live.changed_at, "beeps": view.beeps, "state": view.state, "serial": view.serial}
+    yield f'event: pieces\ndata: {json.dumps(news)[:-1]}, "pieces": {{'.encode()
+    for number, (name, html) in enumerate(changed.items()):
+        yield f'{", " if number else ""}"{name}": '.encode()
+        yield (_shared_json if len(html) > CHUNK else _json)(html)
+    yield b"}}\n\n"
+
+
+def _json(html: str) -> bytes:
+    return json.dumps(html, ensure_ascii=False).encode()
+
+
+_shared_json = lru_cache(MOST_DRAWINGS)(_json)
+"""The same for large pieces: streams that send one at the same time share it."""
 
 
 def _seat(request: Request) -> int:

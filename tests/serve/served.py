@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import random
 import re
 import shutil
 import socket
@@ -73,6 +74,7 @@ class Served:
     ) -> None:
         import uvicorn
 
+        from interpreter.serve.connections import configured
         from interpreter.serve.watching import Watch
         from interpreter.serve.web import application
 
@@ -81,8 +83,7 @@ class Served:
         listening.bind(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         app = application(self.hall, before=Watch(self.hall, watch).run if watch else None)
-        config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1)
-        self.server = uvicorn.Server(config)
+        self.server = uvicorn.Server(configured(app))
         told = _Errors()
         self.errors = told.told
         logging.getLogger("uvicorn.error").addHandler(told)
@@ -135,7 +136,7 @@ class Served:
 
     def post(self, path: str, data: Sequence[tuple[str, str]]) -> str:
         body = urllib.parse.urlencode(data).encode()
-        request = urllib.request.Request(f"{self.base}{path}", body, {"Origin": self.base})
+        request = urllib.request.Request(f"{self.base}{path}", body, {"Origin": self.base, **forwarded()})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return str(answer.read().decode())
 
@@ -166,6 +167,11 @@ def first(live: Live, seat: int) -> dict[str, Any]:
     decision = now(live).decision_of(seat)
     assert decision is not None
     return decision.options[0].as_dict()
+
+
+def forwarded() -> dict[str, str]:
+    """Return the header with which a reverse proxy names a client: one of its own for each request."""
+    return {"X-Forwarded-For": f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"}
 
 
 def until(holds: Callable[[], object], seconds: float = WAIT, why: str = "") -> None:

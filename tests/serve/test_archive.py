@@ -137,7 +137,6 @@ def test_an_idle_table_leaves_memory_and_is_there_again_when_asked_for(
     served.within(served.hall.tidy)
     assert live.kept.id not in served.hall.lives
     assert live.kept.choices == []
-    assert not any(key[0] == live.kept.id for key in served.hall._pieces)
     assert not any(view.live is live for view in served.hall.views.values())
     monkeypatch.undo()
     assert "player 1 " in get(watch).text

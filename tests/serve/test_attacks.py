@@ -23,7 +23,7 @@ from interpreter.play.game_records import Difference, replay_game
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
-from tests.serve.served import Served, first, now, state_of, until
+from tests.serve.served import Served, first, forwarded, now, state_of, until
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def no_mistakes(served: Served) -> Iterator[None]:
 
 
 def client(served: Served) -> httpx.Client:
-    return httpx.Client(verify=False, base_url=served.base, headers={"Origin": served.base}, timeout=20)
+    return httpx.Client(verify=False, base_url=served.base, headers={"Origin": served.base, **forwarded()}, timeout=20)
 
 
 def page(web: httpx.Client, link: str) -> str:
@@ -230,14 +230,6 @@ def test_only_bots_on_offer_take_seats(served: Served, bot: str) -> None:
         assert give(web, live, 1, "bot", bot).status_code == 409
 
 
-def test_pages_of_a_link_share_its_limit(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interpreter.serve.web.A_SECOND", 0.0)
-    _, links, _ = served.table("goofspiel", ["person", "bot"])
-    with client(served) as web:
-        codes = {act(web, links[0], f"{number:016d}", "lines").status_code for number in range(60)}
-    assert codes == {200, 429}
-
-
 def test_the_newest_stream_of_a_page_is_the_one_that_is_served(served: Served) -> None:
     _, links, _ = served.table("goofspiel", ["person", "person"])
     with client(served) as web, client(served) as other:
@@ -316,11 +308,13 @@ def test_a_change_that_the_archive_cannot_write_stops_no_other(served: Served) -
 
 def test_earlier_moments_are_those_of_a_replay(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are reached without one, which would hold up all tables."""
-    monkeypatch.setattr("interpreter.serve.live.replay_game", None)
     for ruleset, players in (("goofspiel", 3), ("germany-2018", 3)):
         live, _ = served.moment(ruleset, players, lambda game: len(game.choices) >= 30)
-        for number in (0, 1, 2, 17, 29):
-            assert live.at(number).digest() == replay_game(live.ruleset, live.as_log, number).digest()
+        with monkeypatch.context() as patched:
+            patched.setattr("interpreter.serve.live.replaying", None)
+            moments = {number: live.at(number).digest() for number in (0, 1, 2, 17, 29)}
+        for number, digest in moments.items():
+            assert digest == replay_game(live.ruleset, live.as_log, number).digest()
 
 
 @pytest.mark.slow

@@ -60,6 +60,11 @@ def served(place: Path) -> Iterator[Served]:
 
 
 @pytest.fixture(autouse=True)
+def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.serve.connections.Allowance.takes", lambda self, key: True)
+
+
+@pytest.fixture(autouse=True)
 def no_mistakes(served: Served) -> Iterator[None]:
     yield
     errors = served.errors[:]

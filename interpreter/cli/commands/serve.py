@@ -72,6 +72,7 @@ def command(
     try:
         import uvicorn
 
+        from interpreter.serve.connections import configured
         from interpreter.serve.web import application
     except ImportError as error:
         message = f"a server needs {error.name}: `{install_command('web')}`"
@@ -97,10 +98,7 @@ def command(
         notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
     watched = Watch(hall, watch).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
-    config = uvicorn.Config(
-        app, host, port, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(app, host, port))
     stop = server.handle_exit
 
     def stopped(sig: int, frame: FrameType | None) -> None:
@@ -108,7 +106,7 @@ def command(
         stop(sig, frame)
 
     server.handle_exit = stopped  # type: ignore[method-assign]
-    _run(server, config, host, port, path, browser=not no_browser)
+    _run(server, host, port, path, browser=not no_browser)
 
 
 def _own_file() -> Path:
@@ -118,7 +116,7 @@ def _own_file() -> Path:
     return folder / "tables.sqlite"
 
 
-def _run(server: object, config: object, host: str, port: int, path: Path, *, browser: bool) -> None:
+def _run(server: object, host: str, port: int, path: Path, *, browser: bool) -> None:
     """Serve until Ctrl-C and print the address once it is known."""
     import socket
 

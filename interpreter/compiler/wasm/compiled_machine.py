@@ -10,6 +10,7 @@ error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
@@ -50,6 +51,10 @@ class CompiledMachine(Machine):
     patience: float = field(default_factory=lambda: PATIENCE)
     """Seconds of play left in the plain form before a module is compiled."""
     keeper: Keeper | None = None
+    aside: bool | None = None
+    """True if another thread calls :meth:`build` whenever a module is ``due``, and games do not wait for it; False once
+    that has failed."""
+    due: bool = False
     bailouts: int = 0
     texts: dict[str, int] = field(default_factory=dict)
     """Numbers of texts in memory, shared by all modules of a table."""
@@ -72,7 +77,7 @@ class CompiledMachine(Machine):
         """The module, or None if there is none yet."""
         if self.compiled is not None or self._none or self.plain:
             return None if self.plain else self.compiled
-        if self.patience > 0 and not self._is_cached():
+        if not self._is_cached() and (self.patience > 0 or self._is_left_to_others()):
             return None
         return self.compile()
 
@@ -100,6 +105,23 @@ class CompiledMachine(Machine):
         if before is not None:
             before.leave()
         return self.compiled
+
+    def _is_left_to_others(self) -> bool:
+        self.due = self.aside is True and self.keeper is not None
+        return self.due
+
+    def build(self) -> None:
+        """Build the module that is due, and cache it for the next one who needs it. Games go on meanwhile in their own
+        thread."""
+        from interpreter.compiler.wasm.module import Compiled, Unavailable
+
+        assert self.first is not None
+        assert self.keeper is not None
+        players = tuple(self._players.values())
+        with suppress(Unavailable):
+            Compiled.cache(self, self.first, self.texts, self.keeper, players)
+        self.aside = self.keeper.has(kept_as(player.key for player in players))  # else a game finds out why
+        self.due = False
 
     def ready(self) -> Compiled | None:
         """Return the module, compiled now if necessary."""
@@ -296,7 +318,7 @@ class CompiledMachine(Machine):
         key = self._key(policy, peeks)
         module = self.module
         if module is not None and key not in module.players and self._knows({key: (policy, peeks)}):
-            module = self.compile()
+            module = self.compile() if self._is_cached() or not self._is_left_to_others() else module
         return module.players.get(key) if module is not None else None
 
     def whole(self, policies: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:

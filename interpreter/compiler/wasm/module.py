@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -143,6 +144,15 @@ class Compiled:
             instance = Instance(made.code)
         texts.update(made.texts)
         return cls(machine, builder, made, instance)
+
+    @staticmethod
+    def cache(
+        machine: Machine, first: State, texts: Mapping[str, int], keeper: Keeper, players: tuple[Player, ...]
+    ) -> None:
+        """Build the same module only to cache it."""
+        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        builder.shapes.texts = {**texts}
+        keeper.keep(kept_as(player.key for player in players), marshal.dumps(tuple(_made(first, builder, players))))
 
     def leave(self) -> None:
         """Save the state in memory before another module replaces this one."""
