@@ -87,7 +87,7 @@ class Spoken(Names):
     """Formats values in the words of a game's ruleset, in one language."""
 
     def __init__(self, table: Table, state: State, language: str) -> None:
-        self.__dict__.update(table.rules.names.__dict__)
+        self.__dict__.update(table.names.__dict__)
         self.table, self.state, self.language = table, state, language
 
     def text(self, value: Value, type_: Type) -> str:
