@@ -13,7 +13,7 @@ from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import Spoken
-from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType
+from interpreter.language.types import LINK, NODE, PLACE, SEAT, CardType, KindType
 from interpreter.play.module_export import standalone
 from interpreter.simulate.simulation import WholeGames, played
 from interpreter.simulate.summary import summary, summed_up
@@ -77,8 +77,8 @@ def test_names_of_a_module_are_those_of_its_numbers(name: str) -> None:
     for kind in (*model.kinds, "role", "phase"):
         type_ = KindType(kind)
         assert names["kind"][kind] == [public(number, type_) for number in model.values(type_)]
-    for word, type_ in (("node", NodeType()), ("place", PlaceType()), ("link", LinkType())):
-        assert names[word] == [public(number, type_) for number in model.values(type_)]
+    for word, of in (("node", NODE), ("place", PLACE), ("link", LINK)):
+        assert names[word] == [public(number, of) for number in model.values(of)]
     for kind in model.card_kinds:
         own = [number for number, of in enumerate(names["card_kind"]) if of == kind]
         assert own == list(model.values(CardType(kind)))
