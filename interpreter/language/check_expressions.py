@@ -628,8 +628,13 @@ class Expressions:
         if node.name == "sum" and builtin.bag:
             return self._sum_of_bags(arguments[0], builtin.bag, node.span)
         graph = self.model.graph
-        if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
-            arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
+        if node.name in ("distance", "path") and graph is not None:
+            if graph.dealt in self.model.groups:
+                arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
+            elif graph.dealt is None and graph.length is None and graph.measure is None:
+                message = f"links between each {graph.node} have no length"
+                remedy = "give the graph a `length`: an attribute of a link or an expression"
+                self.report(Diagnostic("E304", message, node.span, help=remedy))
         return core.CallBuiltin(
             function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
         )
