@@ -4,6 +4,7 @@ measure, show and name the same."""
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,9 @@ from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import Spoken
-from interpreter.language.types import LINK, NODE, PLACE, SEAT, CardType, KindType
+from interpreter.language.types import LINK, NODE, PLACE, SEAT, CardType, KindType, ZoneType
 from interpreter.play.module_export import standalone
+from interpreter.reading.files import Shelf, shelf_for
 from interpreter.simulate.simulation import WholeGames, played
 from interpreter.simulate.summary import summary, summed_up
 from interpreter.simulate.totals import Totals, totalled
@@ -104,3 +106,27 @@ def test_a_role_that_nobody_sees_may_be_any() -> None:
     worlds, stream = Worlds(game, 1), Stream(1, "test")
     dealt = {worlds.deal(number, stream.below).state.cells[base] for number in range(60)}
     assert dealt == set(range(len(rules.model.roles)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("id", "family"), [("germany-2004", "power-grid"), ("goofspiel", "goofspiel"), ("outpost", "outpost")]
+)
+def test_a_card_before_all_others_changes_no_measurement(tmp_path: Path, id: str, family: str) -> None:
+    shelf = shelf_for()
+    file = tmp_path / family / "overlays/attic.yaml"
+    file.parent.mkdir(parents=True)
+    text = f"language: 1\noverlay: {family}/attic\nover: [{family}]\ncards:\n  bonus: {{is: 1}}\n"
+    boxes = [group for group in load(id).model.groups.values() if group.starts == "all" and group.type == ZoneType()]
+    file.write_text(text if boxes else f"{text}zones:\n  attic: {{of: bonus, start: all}}\n", encoding="utf-8")
+    plain, taller = load(id), load(id, [f"{family}/attic"], Shelf([*shelf.roots, tmp_path]))
+    assert taller.model.cards[0].kind == "bonus"
+    rows = []
+    for rules in (plain, taller):
+        players = rules.players.usual
+        whole = WholeGames(rules, bots_of("random", rules.for_players(players), players))
+        rows.append([whole.row(seed) for seed in range(3)])
+    for before, after in zip(*rows, strict=True):
+        assert before is not None
+        assert after is not None
+        assert before.as_dict() == after.as_dict()
