@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,15 +12,15 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.cache import kept_trees
-from interpreter.engine.pipeline import Examined, examine
+from interpreter.engine.pipeline import Examined, examine, family_policies
 from interpreter.engine.ruleset import Ruleset, load, ruleset_of
 from interpreter.engine.unused import reached
 from interpreter.language.declare import declare
 from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
-from interpreter.language.policies import Checked, policies_files, policies_in, policies_of, unspoken
+from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
-from interpreter.reading.compose import Composition, check_references, compose, declared_in, words
+from interpreter.reading.compose import Composition, check_references, compose, declared_in, word
 from interpreter.reading.files import (
     KINDS,
     Document,
@@ -34,10 +34,10 @@ from interpreter.reading.files import (
     shelf_for,
     with_files,
 )
-from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of
+from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of, stacks_of
 from interpreter.reading.yaml import Mapping
 
-__all__ = ["Validation", "unknown_words", "unspoken_in", "validate"]
+__all__ = ["Validation", "spoken_in", "unknown_words", "validate"]
 
 
 @dataclass
@@ -51,20 +51,26 @@ class Validation:
     paths: dict[str, Path] = field(default_factory=dict)
     alone: list[str] = field(default_factory=list)
     """Files that belong in rulesets, but that no known ruleset contains: checked alone."""
+    tell: Callable[[str], object] = str
+    """Called with the name of each ruleset before it is checked, as progress."""
 
     def saw(self, document: Document) -> None:
         self.files.add(resolved(document.path))
         self.paths[document.file.name] = document.path
 
 
-def validate(targets: Sequence[str], overlays: Iterable[str] = (), trees: Trees | None = None) -> Validation:
+def validate(
+    targets: Sequence[str],
+    overlays: Iterable[str] = (),
+    trees: Trees | None = None,
+    tell: Callable[[str], object] = str,
+) -> Validation:
     """Validate targets, named by path or id, and all files below folders. Without targets, validate everything."""
     with no_search(), kept_trees() if trees is None else remembered(trees):
-        return _validated(targets, overlays)
+        return _validated(targets, overlays, Validation(tell=tell))
 
 
-def _validated(targets: Sequence[str], overlays: Iterable[str]) -> Validation:
-    validation = Validation()
+def _validated(targets: Sequence[str], overlays: Iterable[str], validation: Validation) -> Validation:
     validators: dict[tuple[Path, ...], _Validator] = {}
 
     def validator(shelf: Shelf) -> _Validator:
@@ -246,22 +252,28 @@ class _Validator:
                 severity: Literal["error", "warning"] = "error" if clash.code == "E501" else "warning"
                 yield Diagnostic(clash.code, message, own.span, notes, remedy, severity)
 
-    def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
+    def _examined(self, ruleset: Document, overlays: Iterable[str], *, taking: bool = True) -> Examined:
+        """Examine a ruleset with overlays once; if ``taking``, also with those that a number of players requires."""
         key = (ruleset.id, tuple(overlays))
-        if key in self.examined:
-            return self.examined[key]
-        shelf, stack, errors = with_files(self.shelf, key[1])
+        if key not in self.examined:
+            self.examined[key] = self._newly_examined(ruleset, key[1])
+        examined = self.examined[key]
+        if taking and examined.composition is not None:
+            for _, taken in examined.composition.players.overlays:
+                self._examined(ruleset, [*key[1], taken])
+        return examined
+
+    def _newly_examined(self, ruleset: Document, overlays: tuple[str, ...]) -> Examined:
+        self.validation.tell(" with ".join((ruleset.id, *overlays)))
+        shelf, stack, errors = with_files(self.shelf, overlays)
         examined = Examined(errors) if errors else examine(shelf, ruleset, stack)
-        self.examined[key] = examined
         self.report(examined.diagnostics)
         self.validation.rulesets.add(ruleset.id)
         if examined.composition is not None:
             for document in examined.composition.documents:
                 self.validation.saw(document)
             if examined.model is not None and not examined.errors:
-                self.report(unspoken_in(self.shelf, examined))
-            for _, taken in examined.composition.players.overlays:
-                self._examined(ruleset, [*key[1], taken])
+                self.report(spoken_in(self.shelf, examined))
         return examined
 
     def _scenarios(self, document: Document) -> None:
@@ -292,35 +304,31 @@ class _Validator:
     def _policies(self, document: Document) -> None:
         """Check policies against each ruleset of the family. Report decisions that none of them has."""
         absent: list[set[Diagnostic]] = []
-        for examined in self._family(document, all_overlays=True):
+        for examined in self._family(document):
             if examined.model is not None and not examined.errors:
-                checked = policies_in(examined.model, document, examined.statements)
-                self.report(checked.diagnostics)
+                files = family_policies(self.shelf, examined)
+                checked = next((checked for read, checked in files if read is document), None)
+                if checked is None:  # it lies elsewhere, or has errors
+                    checked = policies_in(examined.model, document, examined.statements)
+                    self.report(checked.diagnostics)
                 absent.append(set(checked.absent))
         if absent:
             self.report(set.intersection(*absent))
 
     def _words(self, document: Document) -> None:
         """Check a words file against each ruleset of the family. Report names that none of them has."""
-        family = list(self._family(document, all_overlays=False))
+        family = list(self._family(document))
         if not any(examined.errors for examined in family):  # an invalid ruleset may have the name
             self.report(unknown_words(document, [examined.model for examined in family]))
 
-    def _family(self, document: Document, *, all_overlays: bool) -> Iterator[Examined]:
-        """Yield the rulesets of a file's family, each alone, then with each overlay that fits. Unless ``all_overlays``,
-        an overlay is only examined with one ruleset."""
-        stacked: set[str] = set()
-        for ruleset in rulesets_of(self.shelf):
-            family = [scalar.text for scalar in words(ruleset.root.get("family"))]
-            if family != [document.id.partition("/")[0]]:
-                continue
-            yield self._examined(ruleset, [])
-            for id in self.shelf.ids("overlay"):
-                overlay, _ = self.shelf.read("overlay", id)
-                needed = overlays_for(self.shelf, ruleset, overlay) if overlay is not None else None
-                if needed and (all_overlays or id not in stacked):
-                    stacked.add(id)
-                    yield self._examined(ruleset, needed)
+    def _family(self, document: Document) -> Iterator[Examined]:
+        """Yield the rulesets of a file's family, each alone, then with overlays that fit."""
+        name = document.id.partition("/")[0]
+        rulesets = [each for each in rulesets_of(self.shelf) if word(each.root.get("family")) == name]
+        for ruleset in rulesets:
+            yield self._examined(ruleset, [], taking=False)  # each overlay that it takes fits it, too
+        for ruleset, overlay in stacks_of(self.shelf, rulesets):
+            yield self._examined(ruleset, [overlay.id])
 
 
 def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterator[Diagnostic]:
@@ -335,16 +343,14 @@ def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterato
             yield Diagnostic("E301", message, entry.key.span)
 
 
-def unspoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each decision without lines in a policy that serves the ruleset. Skips invalid
-    rulesets."""
+def spoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of the policies that serve a valid ruleset; if they have no errors, also one for each
+    decision for which a policy has no lines."""
     if examined.model is None or examined.composition is None or examined.reach is None:
         return
-    files = [
-        policies_in(examined.model, document, examined.statements)
-        if document is not None
-        else Checked(diagnostics=errors)
-        for document, errors in policies_files(shelf, examined.composition.family)
-    ]
-    policies = policies_of(examined.model, examined.composition, files).policies
-    yield from unspoken(examined.model, policies, reached(examined.model, examined.reach, policies.values()))
+    files = [checked for _, checked in family_policies(shelf, examined)]
+    for checked in files:
+        yield from checked.diagnostics
+    if not any(checked.diagnostics for checked in files):
+        policies = policies_of(examined.model, examined.composition, files).policies
+        yield from unspoken(examined.model, policies, reached(examined.model, examined.reach, policies.values()))

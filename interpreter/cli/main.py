@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 
@@ -112,10 +113,10 @@ def cli() -> None:
 def main() -> None:
     """Run the program. It ends quietly if the reader of stdout goes away (`| head`)."""
     search_rarely()
+    _open_missing_streams()
     try:
         code = _code()
-        if sys.stdout is not None:  # it may be closed
-            sys.stdout.flush()
+        sys.stdout.flush()
     except (ReaderGone, BrokenPipeError):
         from interpreter.cli.output import discard_output
 
@@ -123,6 +124,16 @@ def main() -> None:
         code = 0
     gc.freeze()  # nothing is collected at exit
     sys.exit(code)
+
+
+def _open_missing_streams() -> None:
+    """Open the null device for each standard stream that is missing, as in services: no command has to ask for it, and
+    no file of a command gets the number of a stream. Processes that a command starts inherit it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _code() -> int:

@@ -250,7 +250,7 @@ def read_log(path: str) -> SavedGame:
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            return read_saved_game(file.read(), Path(path).parent if path != "-" else None)
+            return read_saved_game(file.read(), Path(path) if path != "-" else None)
     except UnicodeDecodeError:
         raise click.UsageError(f"{path}: not a saved game: not a text file") from None
     except ValueError as error:

@@ -6,13 +6,21 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TypeVar
 
-__all__ = ["STOPPED", "counted", "counting", "interruptible"]
+import click
+
+__all__ = ["STOPPED", "counted", "counting", "interruptible", "naming"]
 
 STOPPED = 130
 """Exit status after Ctrl-C, as in shells."""
 
+
+AWHILE = 1.0
+"""Seconds after which work tells where it is."""
+CLEARED = "\r\x1b[K"
+"""Clears the line of a terminal."""
 
 T = TypeVar("T")
 
@@ -50,6 +58,24 @@ def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], 
             progress.update(task, rate=f"{speed:,.1f}/s" if speed else "")
 
         yield tell
+
+
+@contextmanager
+def naming(about: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows the name of the present item if stderr is a terminal, once the work takes long."""
+    began, is_shown = monotonic(), False
+
+    def tell(name: str) -> None:
+        nonlocal is_shown
+        if sys.stderr.isatty() and monotonic() - began > AWHILE:
+            is_shown = True
+            click.echo(f"{CLEARED}{about} {name}", nl=False, err=True)
+
+    try:
+        yield tell
+    finally:
+        if is_shown:
+            click.echo(CLEARED, nl=False, err=True)
 
 
 @contextmanager

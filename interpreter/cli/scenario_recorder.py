@@ -129,7 +129,7 @@ def _fact(game: Game, text: str) -> str | None:
         return text if value else None
     written = literal(game.ruleset, value, type_)
     if written is None:
-        say(f"its value is {game.ruleset.names.text(value, type_)}; type a condition about it instead")
+        say(f"its value is {game.table.names.text(value, type_)}; type a condition about it instead")
         return None
     say(f"  {text} == {written}")
     return f"{text} == {written}"

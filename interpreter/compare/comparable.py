@@ -21,7 +21,7 @@ from interpreter.explain.cross_reference import Part, for_readers, part_of, type
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import CardType, KindType, MadeType, NodeType, Type
+from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.ruleset_files import can_have
@@ -112,20 +112,9 @@ class View:
         """Return a constant in comparable form. All things of a kind are equal to all things of the same kind, whatever
         their names."""
         of = type_.of if isinstance(type_, MadeType) else None
-        if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
+        if of is not None and isinstance(value, tuple) and len(value) > 1 and value == tuple(self.model.values(of)):
             return f"every {type_text(self.ruleset, of)}"
         return self.shown(value, type_)
-
-    def _all(self, of: Type) -> tuple[int, ...] | None:
-        match of:
-            case NodeType() if self.model.graph is not None:
-                return tuple(range(len(self.model.graph.nodes)))
-            case KindType() if of.name in self.model.kinds:
-                return tuple(range(len(self.model.kinds[of.name].members)))
-            case CardType():
-                return tuple(n for n, row in enumerate(self.model.cards) if of.name in ("", row.kind))
-            case _:
-                return None
 
     def shown(self, value: Value, type_: Type) -> str:
         return "-" if value is None or value == () else self.ruleset.names.text(value, type_)

@@ -196,7 +196,7 @@ class _Looks:
         return texts[of]
 
     def _text(self, name: str, of: int) -> str | None:
-        names, look = self._game.ruleset.names, self._looks[name]
+        names, look = self._game.table.names, self._looks[name]
         try:
             values = self._values(name, of)
             if look.value is not None and values[0] is None:
@@ -232,12 +232,12 @@ class _Looks:
         if name not in self._looks:
             return []
         values = {value for of in all_ if (value := self._value(name, of)) is not None}
-        return [self._game.ruleset.names.text(value, self._type(name)) for value in sorted(values)]
+        return [self._game.table.names.text(value, self._type(name)) for value in sorted(values)]
 
     def piece(self, place: int) -> Piece | None:
         if "place.piece" not in self._looks or (value := self._value("place.piece", place)) is None:
             return None
-        model, names = self._game.ruleset.model, self._game.ruleset.names
+        model, names = self._game.ruleset.model, self._game.table.names
         owner, shape = divmod(value, len(model.pieces))
         piece = Piece(SEATS[owner % len(SEATS)], str(owner + 1), shape)
         words = names.text(owner, SEAT)

@@ -330,19 +330,6 @@ def _sources(folder: str) -> list[tuple[str, int, int]]:
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
-class _Pickler(pickle.Pickler):
-    """Pickles a file's text once and refers to it by number. It dispatches by type, so that other objects cost no
-    call."""
-
-    def __init__(self, file: io.BytesIO, sources: dict[int, tuple[int, SourceFile]]) -> None:
-        super().__init__(file, protocol=5)
-        self._sources = sources
-        self.dispatch_table = copyreg.dispatch_table | {SourceFile: self._source, MethodWrapperType: _table_of}
-
-    def _source(self, file: SourceFile) -> tuple[Callable[[int], SourceFile], tuple[int]]:
-        return _source, self._sources.setdefault(id(file), (len(self._sources), file))[:1]
-
-
 Look = Callable[[Value], Value]
 
 
@@ -388,8 +375,19 @@ _OTHERS = frozenset(
 
 
 def _pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+    """Pickle a value. The text of a file is stored once, in ``sources``, and named by its number.
+
+    Types are dispatched by a table, so that other objects cost no call. It must not refer to the pickler: many loads in
+    a row run without the cycle collector, and a pickler keeps all that it has seen.
+    """
+
+    def numbered(file: SourceFile) -> tuple[Callable[[int], SourceFile], tuple[int]]:
+        return _source, sources.setdefault(id(file), (len(sources), file))[:1]
+
     file = io.BytesIO()
-    _Pickler(file, sources).dump(value)
+    pickler = pickle.Pickler(file, protocol=5)
+    pickler.dispatch_table = copyreg.dispatch_table | {SourceFile: numbered, MethodWrapperType: _table_of}
+    pickler.dump(value)
     return file.getvalue()
 
 

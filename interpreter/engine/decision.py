@@ -279,7 +279,7 @@ def named_at(table: Table, index: int) -> Named:
     """Return the named options of the decision at a stretch; create them on first use."""
     named: Named | None = table.options.get(index)
     if named is None:
-        named = table.options[index] = Named(table.machine, index, table.rules.names)
+        named = table.options[index] = Named(table.machine, index, table.names)
     return named
 
 

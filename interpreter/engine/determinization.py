@@ -41,17 +41,12 @@ from interpreter.language.model import Group
 from interpreter.language.types import (
     BoolType,
     CardHolderType,
-    CardType,
     HolderType,
     IntType,
-    KindType,
     ListType,
-    NodeType,
     PilesType,
-    PlaceType,
     PoolType,
     RecordType,
-    SeatType,
     SetType,
     Type,
     cards_in,
@@ -444,36 +439,18 @@ class Worlds:
         match type_:
             case ListType():
                 return tuple(self._value(group, type_.of, item, 0, draw) for item in present)
-            case SetType() if (count := self._count_of(type_.of)) is not None:
-                return tuple(sorted(shuffled(range(count), draw)[: len(present)]))
+            case SetType() if things := model.values(type_.of, len(constants.seats)):
+                return tuple(sorted(shuffled(things, draw)[: len(present)]))
             case IntType() if group.range is not None:
                 return group.range[0] + draw(group.range[1] - group.range[0] + 1)
             case BoolType():
                 return bool(draw(2))
-            case CardType():
-                cards = [card for card, row in enumerate(model.cards) if type_.name in ("", row.kind)]
-                return cards[draw(len(cards))]
-            case SeatType():
-                return draw(len(constants.seats))
             case RecordType():
                 fields = zip(model.records[type_.name].values(), present, strict=True)
                 return tuple(None if item is None else self._value(group, of, item, 0, draw) for of, item in fields)
             case _:
-                count = self._count_of(type_)
-                return start if count is None else draw(count)
-
-    def _count_of(self, type_: Type | None) -> int | None:
-        """Return the number of values of a kind, or of nodes or places; None for other types."""
-        model = self.game.ruleset.model
-        match type_:
-            case KindType() if type_.name in model.kinds:
-                return len(model.kinds[type_.name].members)
-            case NodeType() if model.graph is not None:
-                return len(model.graph.nodes)
-            case PlaceType() if model.graph is not None:
-                return len(model.graph.places)
-            case _:
-                return None
+                things = model.values(type_, len(constants.seats))
+                return things[draw(len(things))] if things else start
 
     def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
         """Exchange two hidden cards: values that named one name the other, and the tokens on it move along."""

@@ -36,7 +36,7 @@ from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
 from interpreter.reading.yaml import MAX_BYTES
 
-__all__ = ["PASSES", "Examined", "Pass", "examine"]
+__all__ = ["PASSES", "Examined", "Pass", "examine", "family_policies"]
 
 
 @dataclass
@@ -50,6 +50,8 @@ class Examined:
     statements: dict[str, Statement] = field(default_factory=dict)
     policies: Checked = field(default_factory=Checked)
     """Policies for which the ruleset's files have layers."""
+    below: list[tuple[Document | None, Checked]] | None = None
+    """Policies files of the family, once they are checked: see :func:`family_policies`."""
     program: Program | None = None
 
     @property
@@ -107,8 +109,8 @@ def _follow(source: Source, examined: Examined) -> None:
     model, composition = examined.model, examined.composition
     assert model is not None
     assert composition is not None
-    below = _below(source.shelf, model, composition, examined.statements)
-    examined.policies = policies_of(model, composition, below)
+    below = family_policies(source.shelf, examined) if composition.sections.get("policies") else []
+    examined.policies = policies_of(model, composition, [checked for _, checked in below])
     examined.diagnostics += examined.policies.diagnostics
 
 
@@ -174,15 +176,21 @@ def examine(
     return examined
 
 
-def _below(shelf: Shelf, model: Model, composition: Composition, statements: dict[str, Statement]) -> list[Checked]:
-    """Return the policies of the family's files, which lie below those of the ruleset's own files."""
-    if not composition.sections.get("policies"):
-        return []
-    files = policies_files(shelf, composition.family)
-    return [
-        policies_in(model, read, statements) if read is not None else Checked(diagnostics=diagnostics)
-        for read, diagnostics in files
-    ]
+def family_policies(shelf: Shelf, examined: Examined) -> list[tuple[Document | None, Checked]]:
+    """Return the policies files of the family, checked once; they lie below the policies of the ruleset's own files.
+    The document is None for a file that cannot be read."""
+    if examined.below is None:
+        assert examined.model is not None
+        assert examined.composition is not None
+        files = policies_files(shelf, examined.composition.family)
+        examined.below = [
+            (
+                read,
+                Checked(diagnostics=found) if read is None else policies_in(examined.model, read, examined.statements),
+            )
+            for read, found in files
+        ]
+    return examined.below
 
 
 def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
-from interpreter.engine.setup import default_settings, set_up
+from interpreter.engine.setup import default_settings, role_seats, roles_of, set_up
 from interpreter.engine.values import Names, type_text
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
@@ -47,6 +47,11 @@ class Table:
     """Cache of hidden cells by seat: see :mod:`interpreter.engine.sight`."""
     seat_names: tuple[str, ...] = ()
     """Names of the persons in the seats, for texts. An empty name leaves the seat its word of the ruleset."""
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of all values, with the seats of roles."""
+        return Names(self.rules.model, self.machine.constants.role_seats)
 
 
 @dataclass(frozen=True)
@@ -89,8 +94,11 @@ class Rules:
 
     @cached_property
     def names(self) -> Names:
+        """Names of all values, with those of seats if they do not depend on a table."""
         low, high = self.players.low, self.players.high
-        return Names(self.model, low if low == high else None)
+        if low < high:
+            return Names(self.model)
+        return Names(self.model, role_seats(roles_of(self.model, low, default_settings(self.model))))
 
     @cached_property
     def digest(self) -> str:
@@ -213,11 +221,11 @@ class Rules:
             case SeatType():
                 return "the number of a seat, from 0"
             case KindType():
-                return f"one of {', '.join(self.names.members(type_.name))}"
+                return f"one of {', '.join(self.model.members(type_.name))}"
             case CollectionType(of=CollectionType()):
                 return "lists, separated by commas, their items by minus signs; or the number of empty lists"
             case CollectionType(of=KindType()):
-                return f"some of {', '.join(self.names.members(name_of(type_.of)))}; separated by commas"
+                return f"some of {', '.join(self.model.members(name_of(type_.of)))}; separated by commas"
             case CollectionType():
                 words = {IntType: "numbers", SeatType: "numbers of seats, from 0", NodeType: "names"}
                 return f"{words.get(type(type_.of), 'values')}, separated by commas"

@@ -109,7 +109,7 @@ def save_of(text: str) -> Save:
     if len(text) > MAXIMUM_SAVE:
         raise ValueError(f"this is not a saved game: it has more than {MAXIMUM_SAVE:,} characters")
     try:
-        saved = json.loads(text)
+        saved = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         saved = None
     if not isinstance(saved, dict) or "save" not in saved:

@@ -20,6 +20,7 @@ from interpreter.language.model import Group, Model
 from interpreter.language.types import (
     OWNERS,
     CardHolderType,
+    CardType,
     HolderType,
     PilesType,
     PoolType,
@@ -33,7 +34,7 @@ from interpreter.lowering.lower import Program
 from interpreter.lowering.watches import wakes, watches
 from interpreter.plain.machine import Machine
 
-__all__ = ["Setup", "default_settings", "set_up"]
+__all__ = ["Setup", "default_settings", "role_seats", "roles_of", "set_up"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
@@ -82,7 +83,7 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
             for cell, group in _cells(model, layout)
             if isinstance(group.type, StockType)
         },
-        lambda cell: _cell_name(model, layout, people, cell),
+        lambda cell: _cell_name(model, layout, roles, cell),
     )
     graph = model.graph
     walked, lengths = walkable(graph) if graph else (None, ())
@@ -101,7 +102,7 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(program.chances)},
-        role_seats={role: roles.index(role) for role in model.roles if role in roles},
+        role_seats=role_seats(roles),
         seen_by=_seen_by(model, layout, roles),
     )
     machine = CompiledMachine(program.own_copy(), constants)  # bots add code for their policies
@@ -148,6 +149,11 @@ def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]
     return seats
 
 
+def role_seats(roles: Sequence[str]) -> dict[str, int]:
+    """Return the first seat of each role, given the roles of all seats."""
+    return {role: roles.index(role) for role in dict.fromkeys(roles)}
+
+
 def _layout(program: Program, seats: int) -> Layout:
     model = program.model
     graph = model.graph
@@ -175,11 +181,11 @@ def _cells(model: Model, layout: Layout) -> list[tuple[int, Group]]:
     return cells
 
 
-def _cell_name(model: Model, layout: Layout, people: int, cell: int) -> str:
+def _cell_name(model: Model, layout: Layout, roles: list[str], cell: int) -> str:
     """Describe a cell: its group and, as in a log, its owner."""
     name, owner = layout.owner_of(cell)
     of = group.owner if (group := model.groups.get(name)) is not None else ""
-    whose = Names(model, people).text(owner, OWNERS[of]) if of else f"number {owner + 1}"
+    whose = Names(model, role_seats(roles)).text(owner, OWNERS[of]) if of else f"number {owner + 1}"
     return f"`{name}`" if layout.count(name) == 1 else f"`{name}` of {whose}"
 
 
@@ -337,7 +343,7 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
 def _lay_cards(model: Model, layout: Layout, state: State) -> None:
     for cell, group in _cells(model, layout):
         if group.starts == "all" and isinstance(group.type, CardHolderType):
-            cards = tuple(i for i, row in enumerate(model.cards) if group.type.name in ("", row.kind))
+            cards = tuple(model.values(CardType(group.type.name)))
             state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
             for card in cards:
                 if state.cells[layout.base["location"] + card] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
@@ -43,11 +44,11 @@ class Names:
 
     language = "en"
 
-    def __init__(self, model: Model, people: int | None = None) -> None:
-        """``people`` is the number of players if it is fixed; then the only seat of a role is called by the role."""
+    def __init__(self, model: Model, role_seats: Mapping[str, int] | None = None) -> None:
+        """``role_seats`` has the first seat of each role, if it is known; then the only seat of a role is called by
+        the role."""
         self.model = model
-        other_roles = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
-        self._seats = {people + i: role.name for i, role in enumerate(other_roles) if role.seats == 1 and people}
+        self._seats = {seat: role for role, seat in (role_seats or {}).items() if model.roles[role].seats == 1}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
         self._cards: dict[Value, list[int]] = {}
         for index in range(len(model.cards)):
@@ -63,26 +64,19 @@ class Names:
         kind = self.model.cards[card].kind
         return [other for other in self._cards[self.card(card)] if self.model.cards[other].kind == kind]
 
-    def members(self, kind: str) -> tuple[str, ...]:
-        if kind == "role":
-            return tuple(self.model.roles)
-        if kind == "phase":
-            return self.model.phases
-        return self.model.kinds[kind].members
-
     def public(self, value: Value, type_: Type) -> Value:
         """Convert a value to its public form."""
         if value is None:
             return None
         match type_:
             case KindType():
-                return self.members(type_.name)[value]
+                return self.model.members(type_.name)[value]
             case CardType():
                 return self.card(value)
             case NodeType():
                 return self._nodes[value]
             case BagType():
-                return {name: n for name, n in zip(self.members(type_.name), value, strict=True) if n}
+                return {name: n for name, n in zip(self.model.members(type_.name), value, strict=True) if n}
             case CollectionType():
                 return [self.public(item, type_.of) for item in value]
             case PileType():
@@ -130,7 +124,7 @@ class Names:
                 kind_of = self.model.cards[value].kind
                 return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
             case KindType():
-                member = self.members(type_.name)[value]
+                member = self.model.members(type_.name)[value]
                 return self.word(f"{type_.name}.{member}") or member.replace("_", " ")
             case NodeType():
                 return self._nodes[value]
@@ -175,7 +169,7 @@ class Names:
                     raise ValueError(f"got {public!r}, want true or false")
                 return public
             case KindType():
-                return self._one_of(public, self.members(type_.name), type_)
+                return self._one_of(public, self.model.members(type_.name), type_)
             case CardType():
                 return self._card(public, type_)
             case NodeType():
@@ -229,7 +223,7 @@ class Names:
         return fitting[0]
 
     def _bag(self, public: object, type_: BagType) -> Value:
-        members = self.members(type_.name)
+        members = self.model.members(type_.name)
         if not isinstance(public, dict):
             raise ValueError(f"got {public!r}, want numbers by kind")
         for name, number in public.items():

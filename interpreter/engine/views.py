@@ -93,7 +93,7 @@ class Spoken(Names):
     """
 
     def __init__(self, table: Table, state: State, language: str, player: int | None = None) -> None:
-        self.__dict__.update(table.rules.names.__dict__)
+        self.__dict__.update(table.names.__dict__)
         self.table, self.state, self.language = table, seen_by(table, state, player), language
 
     def text(self, value: Value, type_: Type) -> str:

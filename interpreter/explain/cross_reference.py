@@ -385,7 +385,7 @@ def _cell_of(entry: Entry, keys: list[str]) -> str:
 def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
     type_ = table.key_types[index]
     if isinstance(type_, KindType):
-        members = ruleset.names.members(type_.name)
+        members = ruleset.model.members(type_.name)
         if text in members:
             return members.index(text)
         raise LookupError(f"unknown {type_.name} `{text}`{did_you_mean(text, members)}")

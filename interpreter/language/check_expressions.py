@@ -348,14 +348,15 @@ class Expressions:
         if kind is not None and kind.range is not None:
             first, last = kind.range
             return core.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
+        of: Type | None = None
         if kind is not None and not kind.unit and name not in self.model.interpretations:
-            return core.Const(tuple(range(len(kind.members))), type=ListType(KindType(name)), span=span)
-        if name == "card" or name in self.model.card_kinds:
-            cards = tuple(i for i, row in enumerate(self.model.cards) if name in ("card", row.kind))
-            return core.Const(cards, type=ListType(CardType("" if name == "card" else name)), span=span)
-        graph = self.model.graph
-        if graph is not None and name == graph.node:
-            return core.Const(tuple(range(len(graph.nodes))), type=ListType(NODE), span=span)
+            of = KindType(name)
+        elif name == "card" or name in self.model.card_kinds:
+            of = CardType("" if name == "card" else name)
+        elif self.model.graph is not None and name == self.model.graph.node:
+            of = NODE
+        if of is not None:
+            return core.Const(tuple(self.model.values(of)), type=ListType(of), span=span)
         if name == "seat":
             return core.AllSeats(type=ListType(SEAT), span=span)
         return None
@@ -384,16 +385,9 @@ class Expressions:
         return None
 
     def members(self, kind: str) -> tuple[str, ...]:
-        if kind == "role":
-            return tuple(self.model.roles)
-        if kind == "phase":
-            return self.model.phases
         if kind == "places" and self.model.graph is not None:
             return tuple(self.model.graph.sets)
-        if kind in self.model.interpretations:
-            return tuple(self.model.interpretations[kind].readings)
-        declared = self.model.kinds.get(kind)
-        return declared.members if declared else ()
+        return self.model.members(kind)
 
     def _cell(self, name: str, owner: core.Expression | None, span: Span, known: Type | None = None) -> core.Expression:
         group = self.model.groups[name]
@@ -634,8 +628,13 @@ class Expressions:
         if node.name == "sum" and builtin.bag:
             return self._sum_of_bags(arguments[0], builtin.bag, node.span)
         graph = self.model.graph
-        if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
-            arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
+        if node.name in ("distance", "path") and graph is not None:
+            if graph.dealt in self.model.groups:
+                arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
+            elif graph.dealt is None and graph.length is None and graph.measure is None:
+                message = f"links between each {graph.node} have no length"
+                remedy = "give the graph a `length`: an attribute of a link or an expression"
+                self.report(Diagnostic("E304", message, node.span, help=remedy))
         return core.CallBuiltin(
             function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
         )

@@ -34,8 +34,9 @@ class Boards(Checker):
         if isinstance(length, Scalar) and not length.text.isidentifier() and graph.dealt is None:
             measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", LINK))
             measured = replace(graph, measure=measure, tables=self.model.tables)
-            if measure is not None and self._ways(measured, length):
-                self.model.graph = measured
+            known = measure is not None and self._ways(measured, length)
+            unknown = core.Const(0, type=INT, span=length.span)  # its error is reported; paths have lengths
+            self.model.graph = measured if known else replace(graph, measure=unknown)
 
     def _text(self, text: Value, expected: Type, *names: tuple[str, Type]) -> core.Expression | None:
         """Check an expression over printed data. Return None if it is invalid."""

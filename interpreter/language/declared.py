@@ -154,14 +154,14 @@ class Reader:
             case BoolType() if text in ("yes", "no"):
                 return text == "yes"
             case KindType():
-                members = self.members(type_.name)
+                members = self.model.members(type_.name)
                 if text in members:
                     return members.index(text)
                 if not (type_.optional and text == "-"):
                     self._no_member(text, type_.name, members, cell.span)
                 return None
             case CollectionType() if isinstance(type_.of, KindType):
-                members = self.members(type_.of.name)
+                members = self.model.members(type_.of.name)
                 names = [] if text == "-" else text.split()
                 for name in names:
                     if name not in members:
@@ -199,8 +199,3 @@ class Reader:
         if "#" in text:
             remedy = "in a table, a comment needs a line of its own"
         self.error("E302", f"{message}{near}", span, remedy)
-
-    def members(self, kind: str) -> tuple[str, ...]:
-        """Return the members of a kind, or an empty tuple if the kind is unknown."""
-        declared = self.model.kinds.get(kind)
-        return declared.members if declared else ()

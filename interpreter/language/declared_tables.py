@@ -129,7 +129,7 @@ class Tables(Reader):
             if kind is not None and kind.range is not None:
                 axes.append(tuple(range(kind.range[0], kind.range[1] + 1)))
             elif isinstance(type_, KindType):
-                axes.append(tuple(range(len(self.members(type_.name)))))
+                axes.append(tuple(range(len(self.model.members(type_.name)))))
             elif key.text == "players":
                 allowed = self.composition.players
                 roles = [role for role in self.model.roles.values() if role.counts]
@@ -166,7 +166,7 @@ class Tables(Reader):
         return ", ".join(texts)
 
     def _key_part(self, type_: Type, value: int) -> str:
-        members = self.members(type_.name) if isinstance(type_, KindType) else ()
+        members = self.model.members(type_.name) if isinstance(type_, KindType) else ()
         return members[value] if members else str(value)
 
     def _with_cells(self, table: Table, layer: Entry) -> Table:

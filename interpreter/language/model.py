@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, cast
 
 from msgspec import Struct
@@ -11,7 +11,18 @@ from msgspec import Struct
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
-from interpreter.language.types import SeatType, TextType, Type
+from interpreter.language.types import (
+    BoolType,
+    CardType,
+    KindType,
+    LinkType,
+    NodeType,
+    PieceType,
+    PlaceType,
+    SeatType,
+    TextType,
+    Type,
+)
 
 __all__ = [
     "Board",
@@ -608,6 +619,40 @@ class Model(Struct):
     def is_unit(self, kind: str) -> bool:
         """Return whether the token has no kinds: an amount of it is a number, not a bag."""
         return kind in self.kinds and self.kinds[kind].unit
+
+    def members(self, kind: str) -> tuple[str, ...]:
+        """Return the members of a kind in the order of their numbers; none for an unknown kind."""
+        if kind == "role":
+            return tuple(self.roles)
+        if kind == "phase":
+            return self.phases
+        return self.kinds[kind].members if kind in self.kinds else ()
+
+    def values(self, type_: Type, seats: int = 0) -> Sequence[int]:
+        """Return all values of a type that are numbers of things, in ascending order; none for other types.
+
+        Cards of a kind may begin anywhere among all cards, and have others between them.
+        """
+        graph = self.graph
+        match type_:
+            case KindType(name=name):
+                return range(len(self.members(name)))
+            case CardType(name=name):
+                return [number for number, row in enumerate(self.cards) if name in ("", row.kind)]
+            case NodeType() if graph is not None:
+                return range(len(graph.nodes))
+            case PlaceType() if graph is not None:
+                return range(len(graph.places))
+            case LinkType() if graph is not None:
+                return range(2 * len(graph.links))
+            case PieceType():
+                return range(seats * len(self.pieces))
+            case SeatType():
+                return range(seats)
+            case BoolType():
+                return range(2)
+            case _:
+                return ()
 
     @property
     def key_names(self) -> list[str]:

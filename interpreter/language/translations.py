@@ -58,9 +58,8 @@ def sayable(
     keys |= _OWN_WORDS
     keys |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
     keys[f"title.{model.id}"] = []
-    members = {kind.name: kind.members for kind in model.kinds.values()}
-    for group, names in {**members, "role": tuple(model.roles), "phase": model.phases}.items():
-        keys |= {f"{group}.{name}": [] for name in names}
+    for kind in (*model.kinds, "role", "phase"):
+        keys |= {f"{kind}.{name}": [] for name in model.members(kind)}
     for ask in asks_of(model):
         keys[f"decision.{ask.name}"] = []
         keys |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
@@ -119,9 +118,7 @@ def _shown(model: Model) -> Iterator[str]:
     yield from (f"role.{role.name}" for role in model.roles.values() if role.seats == 1)
     for type_ in dict.fromkeys(_types(model)):
         if isinstance(type_, KindType):
-            members = {"role": tuple(model.roles), "phase": model.phases}
-            known = members.get(type_.name) or model.kinds[type_.name].members
-            yield from (f"{type_.name}.{member}" for member in known)
+            yield from (f"{type_.name}.{member}" for member in model.members(type_.name))
         if isinstance(type_, CardType | PileType):
             kinds = [type_.name] if type_.name else list(model.card_kinds)
             loose = (kind for kind in kinds if model.card_kinds[kind].key is None or f"card.{kind}" in model.says)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, unique
@@ -10,7 +10,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.lint.duplicates import has_rules
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, resolved
-from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
+from interpreter.reading.ruleset_files import ids_of, rulesets_of, stacks_of
 from interpreter.reading.yaml import Mapping
 
 __all__ = ["Compositions", "compositions"]
@@ -27,12 +27,12 @@ class Compositions:
     skipped: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False)  # a dict key, compared by identity
+@dataclass(frozen=True)
 class _Form:
     """A ruleset, alone or with an overlay that fits it, and the kind and id of each of its files."""
 
-    ruleset: Document
-    overlay: Document | None
+    ruleset: Document = field(compare=False)
+    overlay: Document | None = field(compare=False)
     files: frozenset[tuple[str, str]]
 
     @property
@@ -50,7 +50,38 @@ class _Form:
         return self.files - {(self.ruleset.kind, self.ruleset.id)} if is_named_alone else self.files
 
 
-def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions:
+class _Forms:
+    """All readable rulesets of a shelf, alone and with overlays that fit. ``kinds`` are the kinds of the named
+    files."""
+
+    def __init__(self, shelf: Shelf, kinds: Collection[str]) -> None:
+        self.shelf, self.overlays = shelf, list(shelf.ids("overlay"))
+        self.rulesets = {ruleset.id: ruleset for ruleset in rulesets_of(shelf)}
+        self.files = {id: frozenset(ids_of(shelf, ruleset, *kinds)) for id, ruleset in self.rulesets.items()}
+
+    def all(self) -> list[_Form]:
+        return self._forms(self.rulesets, [])
+
+    def with_files(self, ids: Collection[tuple[str, str]]) -> list[_Form]:
+        """Return the rulesets with one of these files, and any with one of these overlays on top."""
+        mine = [id for id, files in self.files.items() if not files.isdisjoint(ids)]
+        return self._forms(mine, [id for id in self.overlays if ("overlay", id) in ids])
+
+    def _forms(self, mine: Collection[str], overlays: Collection[str]) -> list[_Form]:
+        """Return some rulesets with any overlay, and the others with these overlays; rulesets alone come first."""
+        whole = [self.rulesets[id] for id in mine]
+        others = [ruleset for id, ruleset in self.rulesets.items() if id not in mine]
+        stacks = [*stacks_of(self.shelf, whole), *stacks_of(self.shelf, others, overlays)]
+        forms = [_Form(ruleset, None, self.files[ruleset.id]) for ruleset in whole]
+        forms += [_Form(r, overlay, self.files[r.id] | {("overlay", overlay.id)}) for r, overlay in stacks]
+        return sorted(forms, key=self.order)
+
+    def order(self, form: _Form) -> tuple[int, int]:
+        overlay = -1 if form.overlay is None else self.overlays.index(form.overlay.id)
+        return overlay, list(self.rulesets).index(form.ruleset.id)
+
+
+def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[[str], object] = str) -> Compositions:
     """Return every ruleset, alone and with every overlay that fits; if files are named, only compositions with one of
     them.
 
@@ -58,11 +89,12 @@ def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions
     of the same families, to find duplicates. A composition with errors is skipped if it has an overlay that is not
     named or if it was only added for comparison. Raises :class:`RulesetError` for other errors.
     """
-    forms = _forms(shelf, {document.kind for document in named})
+    forms = _Forms(shelf, {document.kind for document in named})
     named_ids = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
-    selected = [form for form in forms if not named or not form.files.isdisjoint(named_ids)]
+    selected = forms.all() if not named else forms.with_files(named_ids)
     result, errors, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
     for form in selected:
+        tell(form.name)
         try:
             loaded[form] = _load(form, shelf)
         except RulesetError as error:
@@ -75,12 +107,12 @@ def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions
     parts = (document for ruleset in result.selected for document in ruleset.composition.documents)
     result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in named_ids)
     if any(has_rules(ruleset, result.files) for ruleset in result.selected):
-        for form in _complement(forms, selected):
+        for form in _complement(forms.all(), selected):
             try:
                 loaded[form] = _load(form, shelf)
             except RulesetError:
                 result.skipped.append(form.name)
-    result.all = [loaded[form] for form in forms if form in loaded]
+    result.all = [loaded[form] for form in sorted(loaded, key=forms.order)]
     return result
 
 
@@ -110,17 +142,3 @@ def _is_on(shelf: Shelf, document: Document) -> bool:
     """Return whether a file is the one that a shelf finds under its id."""
     place = shelf.find(document.kind, document.id)
     return place is not None and resolved(place) == resolved(document.path)
-
-
-def _forms(shelf: Shelf, kinds: Collection[str]) -> list[_Form]:
-    """Return all readable rulesets, then each with each overlay that fits. ``kinds`` are the kinds of the named
-    files."""
-    overlays = [document for id in shelf.ids("overlay") if (document := shelf.read("overlay", id)[0]) is not None]
-    alone = [_Form(ruleset, None, frozenset(ids_of(shelf, ruleset, *kinds))) for ruleset in rulesets_of(shelf)]
-    stacked = [
-        _Form(form.ruleset, overlay, form.files | {("overlay", overlay.id)})
-        for overlay in overlays
-        for form in alone
-        if can_have({id for _, id in form.files}, overlay)
-    ]
-    return [*alone, *stacked]

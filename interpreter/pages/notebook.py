@@ -87,7 +87,7 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     decision = game.decision
     if decision is None:
         return
-    who = game.ruleset.names.text(decision.actor, SEAT)
+    who = game.table.names.text(decision.actor, SEAT)
     question = f"{who}: {decision.name.replace('_', ' ')}"
     if player not in (None, decision.actor):
         yield Paragraph((question,))

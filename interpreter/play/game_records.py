@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
+from interpreter.base.diagnostics import Note, RulesetError
 from interpreter.base.plain_data import Json, Value
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
@@ -84,13 +85,12 @@ class Difference(Exception):
 
 
 class SavedGame(Struct, frozen=True):
-    """A saved game as read. ``end`` is its last line if the game was finished; ``folder`` is the folder of its
-    file."""
+    """A saved game as read. ``end`` is its last line if the game was finished; ``file`` is where it was read."""
 
     header: Header
     choices: tuple[Choice, ...]
     end: Mapping[str, Value] | None
-    folder: Path | None = None
+    file: Path | None = None
 
 
 class Recorder:
@@ -157,10 +157,11 @@ def writing_log(game: Game, write: Callable[[str], object]) -> Iterator[None]:
     yield
 
 
-def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
-    """Parse a log or a save. Raises ``ValueError`` with the number of an invalid line."""
+def read_saved_game(text: str, file: Path | None = None) -> SavedGame:
+    """Parse a log or a save; it may begin with a byte order mark. Raises ``ValueError`` with the number of an invalid
+    line."""
     lines: list[dict[str, Value]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
         try:
@@ -183,7 +184,7 @@ def read_saved_game(text: str, folder: Path | None = None) -> SavedGame:
     for number, data in enumerate(lines, 1):
         if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} needs `by`, a seat, and `do`, an alternative")
-    return SavedGame(header, tuple(lines), end, folder)
+    return SavedGame(header, tuple(lines), end, file)
 
 
 def _is_header(header: Mapping[str, object]) -> TypeGuard[Header]:
@@ -204,10 +205,11 @@ def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
     """Load the ruleset of a saved game, or the one named instead. Files in no ruleset folder are also searched beside
     the log. Raises :class:`RulesetError`."""
     chosen = name or str(saved.header["ruleset"])
-    beside = [saved.folder] if saved.folder is not None else []
+    beside = [saved.file.parent] if saved.file is not None else []
     shelf, document, diagnostics = find(chosen, beside=beside)
     if document is None:
-        raise RulesetError(diagnostics)
+        named = (Note(f"the saved game `{saved.file}` names it"),) if saved.file is not None and name is None else ()
+        raise RulesetError([replace(each, notes=(*each.notes, *named)) for each in diagnostics])
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
     recorded = saved.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in recorded]

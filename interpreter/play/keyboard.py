@@ -236,7 +236,7 @@ def _bag(names: Names, text: str, type_: BagType) -> Json:
 
 def _member(names: Names, text: str, kind: str) -> str:
     """Find a member of a kind by its name or its translation."""
-    members = names.members(kind)
+    members = names.model.members(kind)
     by_text = {names.text(place, KindType(kind)).casefold(): member for place, member in enumerate(members)}
     return by_text.get(text.casefold()) or _named(text, members)
 

@@ -39,12 +39,12 @@ class Watcher(Protocol):
         ...
 
 
-def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Rules) -> Bot:
+def who_decides(bots: Sequence[Bot], decision: Decision) -> Bot:
     """Return the bot that decides. Raises :class:`RuleFailure` for a seat that the rules play, which must not
     decide."""
     if decision.actor < len(bots):
         return bots[decision.actor]
-    seat = ruleset.names.text(decision.actor, SEAT)
+    seat = decision.named.names.text(decision.actor, SEAT)
     raise RuleFailure(f"`{decision.name}` asks {seat}, whom nobody plays", decision.site.ask.span)
 
 
@@ -97,7 +97,7 @@ class Match:
         self.decisions += 1
         if self.decisions > MAXIMUM_DECISIONS:
             raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
-        bot = who_decides(self.bots, decision, self.ruleset)
+        bot = who_decides(self.bots, decision)
         for watcher in self.watchers:
             watcher.asked(self.game, decision)
         self.take(bot.choose(self.game, decision, self.streams[decision.actor]))

@@ -20,7 +20,6 @@ from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, stan
 from interpreter.compiler.wasm.whole_layout import BOT_STREAM
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.values import Names
 from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import Value
 from interpreter.language.model import Phrase
@@ -66,7 +65,7 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
 class _Manifest:
     def __init__(self, ruleset: Ruleset, table: Table, builder: ModuleBuilder, module: StandaloneModule) -> None:
         self.ruleset, self.model, self.table, self.builder, self.module = ruleset, ruleset.model, table, builder, module
-        self.names = Names(ruleset.model, table.seats)
+        self.names = table.names
         self.shapes: Shapes = builder.shapes
 
     def whole(
@@ -120,19 +119,14 @@ class _Manifest:
         """Return the names of all numbered values, by form."""
         model = self.model
         graph = model.graph
-        links = range(2 * len(graph.links)) if graph else range(0)
         return {
-            "kind": {
-                **{kind: list(self.names.members(kind)) for kind in model.kinds},
-                "phase": list(model.phases),
-                "role": list(model.roles),
-            },
+            "kind": {kind: list(model.members(kind)) for kind in (*model.kinds, "phase", "role")},
             "card": [self.names.card(card) for card in range(len(model.cards))],
             "card_kind": [row.kind for row in model.cards],
             "node": [row.name for row in graph.nodes] if graph else [],
-            "place": [self.names.public(i, PLACE) for i in range(len(graph.places))] if graph else [],
-            "link": [self.names.public(link, LINK) for link in links],
-            "piece": [self.names.public(piece, PieceType()) for piece in range(self.shapes.domains["piece"])],
+            "place": [self.names.public(place, PLACE) for place in model.values(PLACE)],
+            "link": [self.names.public(link, LINK) for link in model.values(LINK)],
+            "piece": [self.names.public(piece, PieceType()) for piece in self.shapes.values(PieceType())],
             "text": list(self.shapes.texts),
         }
 

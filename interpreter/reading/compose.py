@@ -32,6 +32,7 @@ __all__ = [
     "cites_below",
     "compose",
     "declared_in",
+    "do_meet",
     "player_range",
     "undefined_with",
     "word",
@@ -610,6 +611,13 @@ def declared_in(document: Document) -> dict[str, set[str]]:
             for pool in carried.entries if isinstance(carried, Mapping) else ():
                 add(pool.key.text, file)
     return names
+
+
+def do_meet(document: Document, other: Document) -> bool:
+    """Return whether two files declare or override the same name, or one does so only beside the other."""
+    names, others = declared_in(document), declared_in(other)
+    beside = set[str]().union(*names.values(), *others.values())
+    return not names.keys().isdisjoint(others) or not beside.isdisjoint((document.id, other.id))
 
 
 def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from interpreter.reading.compose import PlayerRange, player_range, undefined_with, words
+from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with, words
 from interpreter.reading.files import Document, Shelf
 
-__all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of"]
+__all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]
 
 _PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
 
@@ -63,6 +63,31 @@ def can_have(here: Collection[str], overlay: Document) -> bool:
     over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
     conflicts = not_with | undefined_with(overlay).keys()
     return overlay.id not in here and not over.isdisjoint(here) and conflicts.isdisjoint(here)
+
+
+def stacks_of(
+    shelf: Shelf, rulesets: Iterable[Document], overlays: Iterable[str] | None = None
+) -> Iterator[tuple[Document, Document]]:
+    """Yield rulesets with an overlay that fits (of ``overlays``, or any), overlay by overlay.
+
+    An overlay is combined with one of the rulesets that differ only in files that it does not meet: what is found with
+    one of them is found with all. It meets a map or deck that declares the same name, or declares something for it.
+    """
+    parts = [(ruleset, ids_of(shelf, ruleset)) for ruleset in rulesets]
+    read = (shelf.read("overlay", id)[0] for id in (shelf.ids("overlay") if overlays is None else overlays))
+    for overlay in (overlay for overlay in read if overlay is not None):
+        seen: set[frozenset[str]] = set()
+        for ruleset, ids in parts:
+            if can_have({part for _, part in ids}, overlay):
+                met = frozenset(part for kind, part in ids if _meets(shelf, kind, part, overlay))
+                if met not in seen:
+                    seen.add(met)
+                    yield ruleset, overlay
+
+
+def _meets(shelf: Shelf, kind: str, id: str, overlay: Document) -> bool:
+    document = None if kind == "ruleset" else shelf.read(kind, id)[0]
+    return document is not None and (kind in ("family", "edition") or do_meet(document, overlay))
 
 
 def _named(document: Document) -> Iterator[tuple[str, str]]:

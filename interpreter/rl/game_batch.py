@@ -17,7 +17,7 @@ from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.engine.decision import Code
+from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
@@ -352,7 +352,7 @@ class _Plain(Games):
         game = self.games[number]
         while (decision := game.decision) is not None and decision.actor in self.seated:
             bot = self.seated[decision.actor]
-            game.apply(bot.choose(game, decision, self._streams[number][decision.actor]))
+            _take(game, decision, bot.choose(game, decision, self._streams[number][decision.actor]))
 
     def _step(self) -> None:
         for number, game in enumerate(self.games):
@@ -363,7 +363,7 @@ class _Plain(Games):
             decision = game.decision
             if decision is None:
                 continue
-            game.apply(decision.option(self._options[number][int(self.actions[number])]))
+            _take(game, decision, decision.option(self._options[number][int(self.actions[number])]))
             self._play_bots(number)
             if game.result is not None:
                 self.rewards[number] = rewards_of(game.result)
@@ -390,3 +390,9 @@ class _Plain(Games):
 
     def state(self, game: int) -> State:
         return self.games[game].state.clone()
+
+
+def _take(game: Game, decision: Decision, option: Option) -> None:
+    """Apply this very option, as a module does, also if others have the same public name."""
+    decision.offered = option
+    game.apply(option)

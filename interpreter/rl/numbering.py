@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.kernel.state import Value
-from interpreter.language.types import INT, BagType, CardHolderType, CardType, IntType, TextType, Type
+from interpreter.language.types import INT, BagType, CardHolderType, IntType, TextType, Type
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
 from interpreter.plain.machine import Code
@@ -115,12 +115,8 @@ class Block(Struct, frozen=True):
 
 def extent(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
     """Return the smallest value of a scalar type and the number of values from there, or None if unknown."""
-    if isinstance(type_, CardType):
-        kinds = [row.kind for row in shapes.model.cards]
-        own = [index for index, kind in enumerate(kinds) if type_.name in ("", kind)]
-        return (own[0], own[-1] + 1 - own[0]) if own else None
-    size = shapes.domain(type_) if shapes.is_scalar(type_) else 0
-    return (0, size) if size else None
+    values = shapes.values(type_) if shapes.is_scalar(type_) else ()
+    return (values[0], len(values)) if values else None
 
 
 class Actions:

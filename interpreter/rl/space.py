@@ -18,7 +18,6 @@ from interpreter.engine.game import Game
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import may_see, veils
-from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
     LINK,
@@ -98,7 +97,7 @@ class Space:
         self.shapes.texts = machine.texts
         self.actions = Actions(machine.program, self.shapes, self.limits)
         self.vector = Vector(machine.program, machine.constants, self.shapes)
-        self.names = Names(self.ruleset.model, self.players)
+        self.names = self.table.names
         self.seats = len(machine.constants.seats)
         self._low: dict[int, tuple[int, ...]] = {}
 
@@ -240,7 +239,7 @@ class Space:
                 return [".count"]
             return [".count", *(f".at({self._thing(number, item)})" for number in range(range_[0], sum(range_)))]
         if isinstance(type_, BagType):
-            return [f".{member}" for member in self.names.members(type_.name)]
+            return [f".{member}" for member in self.ruleset.model.members(type_.name)]
         names = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
         return [
             f".{name}{suffix}"

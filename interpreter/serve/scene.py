@@ -167,7 +167,7 @@ class Scene:
         }
 
     def colour(self, kind: str, number: int) -> str:
-        members = self.game.ruleset.names.members(kind)
+        members = self.model.members(kind)
         named = self.model.colours.get(kind, {})
         words = [named.get(member, member) for member in members]
         return colours_for(words)[words[number]]

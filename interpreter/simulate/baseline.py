@@ -136,7 +136,7 @@ def _short(number: float) -> float:
 def read_report(text: str) -> Report:
     """Read a stored report. Raises :class:`ValueError` if the text is not one."""
     try:
-        return msgspec.json.decode(text, type=Report)
+        return msgspec.json.decode(text.removeprefix("\ufeff"), type=Report)
     except (msgspec.MsgspecError, RecursionError) as fault:
         raise ValueError(f"not a report of `bench --save`: {fault}") from None
 

@@ -1,7 +1,7 @@
 """Checkpoint of an unfinished simulation: a file to which each game is appended when it is over.
 
 After an interruption or a crash, the same simulation can resume. The first line describes the simulation; each other
-line is a game and its seconds. A truncated last line is ignored.
+line is a game and its seconds. A truncated or damaged line is ignored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TypedDict
+
+import msgspec
 
 from interpreter.base.plain_data import Json
 from interpreter.simulate.simulation import Row, RowData
@@ -83,7 +85,7 @@ class Journal:
         for key, expected in self._header.items():
             if header.get(key) != expected:
                 raise OtherSimulation(f"{self.path} holds games {_OTHER[key].format(_short(header.get(key)))}")
-        saved = [cast(_Line, data) for line in lines[1:] if "row" in (data := _read(line))]
+        saved = [data for line in lines[1:] if (data := _game(line)) is not None]
         rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in saved}
         self.begin(rows.values())  # rewritten, so that no line follows a truncated one
         return list(rows.values())
@@ -111,11 +113,20 @@ def _lines(rows: Iterable[Row]) -> str:
 
 
 def _read(line: str) -> dict[str, Json]:
+    """Return the header in a line; empty if there is none."""
     try:
-        data = json.loads(line)
-    except ValueError:
+        data = json.loads(line.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def _game(line: str) -> _Line | None:
+    """Return the game in a line; None if the line is truncated or damaged, so that it is played again."""
+    try:
+        return msgspec.json.decode(line, type=_Line)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _short(value: object) -> str:

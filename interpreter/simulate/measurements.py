@@ -137,7 +137,8 @@ def reading(whole: Whole, model: Model, names: Names) -> Decoder:
         for part in parts_if_any(shapes, measure):
             public = None
             if not isinstance(part.type, IntType):
-                values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(shapes.domain(part.type)))
+                numbers = range(shapes.count(part.type))
+                values = map(bool, numbers) if isinstance(part.type, BoolType) else numbers
                 public = (None, *(names.public(value, part.type) for value in values))
             keys.append((part.shift, part.mask, part.low, public))
         parts.append(tuple(keys))

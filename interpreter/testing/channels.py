@@ -19,7 +19,7 @@ from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.sight import seen_by
 from interpreter.engine.views import board_of, is_shown, numbered_lines, question_of
 from interpreter.kernel.state import Value
-from interpreter.language.types import BoolType, CardType, IntType, KindType, NodeType, SeatType, Type
+from interpreter.language.types import BoolType, IntType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import OptionSite
 from interpreter.play.keyboard import numbered
@@ -98,23 +98,12 @@ def _choices(game: Game, option: OptionSite) -> Iterator[dict[str, Json]]:
 
 def _values(game: Game, type_: Type) -> list[Value]:
     """Return values of a type by public names; none for composed types."""
-    model, names = game.ruleset.model, game.ruleset.names
-    match type_:
-        case IntType():
-            return [*range(8), 100]
-        case BoolType():
-            return [False, True]
-        case KindType():
-            return list(names.members(type_.name))
-        case SeatType():
-            return list(game.machine.constants.seats)
-        case NodeType() if model.graph is not None:
-            return [row.name for row in model.graph.nodes]
-        case CardType():
-            cards = (number for number, row in enumerate(model.cards) if type_.name in ("", row.kind))
-            return [names.public(card, type_) for card in cards]
-        case _:
-            return []
+    if isinstance(type_, IntType):
+        return [*range(8), 100]
+    if isinstance(type_, BoolType):
+        return [False, True]
+    values = game.ruleset.model.values(type_, len(game.machine.constants.seats))
+    return [game.table.names.public(value, type_) for value in values]
 
 
 def _taking_back(game: Game, player: int) -> object:

@@ -293,11 +293,13 @@ def _defaults(type_: Type, model: Model) -> list[Value]:
         case CollectionType():
             return [()]
         case BagType():
-            return [(0,) * len(model.kinds[type_.name].members)]
+            return [(0,) * len(model.members(type_.name))]
         case RoomType():
             return [((), 0)]
-        case IntType() | KindType() | CardType() | SeatType() | NodeType() | PlaceType():
+        case IntType() | SeatType():
             return [0]
+        case KindType() | CardType() | NodeType() | PlaceType():
+            return [*model.values(type_)[:1]]
         case RecordType():
             parts = [_defaults(part, model) for part in model.records[type_.name].values()]
             return [tuple(values[0] for values in parts)] if all(parts) else []
@@ -421,8 +423,6 @@ def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expr
     a value in place of none."""
     if isinstance(start, core.Const) and start.value is None:
         values = _defaults(type_.sure, model)
-        if isinstance(type_, CardType):
-            values = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
         return replace(start, value=values[0], type=type_.sure) if values else start
     if isinstance(start, core.Const) and isinstance(start.type, BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
@@ -468,7 +468,7 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
         type_ = kind.attributes.get(attribute)
         if attribute == kind.key or type_ is None or value is None:
             return value
-        members = model.kinds[type_.name].members if isinstance(type_, KindType) and type_.name in model.kinds else ()
+        members = model.values(type_) if isinstance(type_, KindType) else ()
         return _other_cell(value, 1, len(members)) if isinstance(type_, form) else value
 
     cards = [

@@ -309,7 +309,7 @@ def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterat
         result = compiled(game.table, game.state, value, sight.seat)(
             seen_by(game.table, game.state, sight.seat), [None] * size
         )
-        words = game.ruleset.names.text(result, value.type)
+        words = game.table.names.text(result, value.type)
     except Unseen:
         if sight.sees:
             yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)

@@ -170,7 +170,7 @@ def _others(ruleset: Ruleset, seed: int, variant: int) -> dict[str, Json]:
         elif isinstance(setting.type, BoolType):
             settings[setting.name] = bool(drawing(seed, f"settings {variant} {setting.name}")(2))
         elif isinstance(setting.type, KindType):
-            settings[setting.name] = pick(setting.name, ruleset.names.members(setting.type.name))
+            settings[setting.name] = pick(setting.name, ruleset.model.members(setting.type.name))
     return settings
 
 
@@ -224,7 +224,7 @@ def _played(
             if _is_over(end):
                 played.cut += 1
                 return
-            bot = who_decides(bots, decision, ruleset)
+            bot = who_decides(bots, decision)
             try:
                 option = bot.choose(game, decision, streams[decision.actor])
             except RuleFailure:  # a policy that fails is no fault of the rules

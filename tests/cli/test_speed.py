@@ -7,9 +7,13 @@ they are wider, as machines differ and others run beside the tests: a failure me
 from __future__ import annotations
 
 import json
+import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +70,43 @@ def test_commands_after_an_edit_of_a_map_are_quick(town: Path) -> None:
         lines = [f"title: {title}" if line.startswith("title: ") else line for line in town.read_text().splitlines()]
         town.write_text("\n".join(lines) + "\n")
         assert seconds(folder, command, map_ if command == "validate" else scenarios) < limit * SLACK
+
+
+def misspelt(text: str) -> str:
+    """Text with a letter more in every name that is called or has a member: hundreds of unknown names."""
+    return re.sub(r"(?<=[ (-])([a-z_]+)(?=[(.][a-z)])", r"\1q", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("validate", "power-grid/policies/sensible.yaml"),
+        ("validate", "power-grid/family.yaml"),
+        ("lint", "outpost/family.yaml"),
+        ("lint", "power-grid/family.yaml"),
+    ],
+)
+@pytest.mark.parametrize("change", [str, misspelt], ids=["whole", "misspelt"])
+def test_checks_of_a_large_family_take_a_minute_and_a_gigabyte_at_most(
+    tmp_path: Path, command: str, path: str, change: Callable[[str], str]
+) -> None:
+    """As `docs/security.md` promises, with an empty cache. A second of the project's machine may be several here."""
+    shutil.copytree(Path("rulesets"), tmp_path / "rulesets")
+    file = tmp_path / "rulesets" / path
+    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    environment = {
+        **ENVIRONMENT,
+        "REGELWERK_CACHE": str(tmp_path / "kept"),
+        "REGELWERK_PATH": str(tmp_path / "rulesets"),
+    }
+    words = [sys.executable, "-m", "interpreter", command, str(file)]
+    running = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == (change is misspelt)
+    assert used.ru_utime + used.ru_stime < 60
+    assert used.ru_maxrss < 1_000_000, "kilobytes"
 
 
 @pytest.mark.parametrize(("command", "said"), [("validate", "no errors"), ("lint", "nothing found")])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import pickle
 import shutil
 import signal
 import subprocess
@@ -11,7 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.authoring.validation import validate
+from interpreter.base.cycles import no_search
 from interpreter.engine import ruleset as rulesets
+from interpreter.engine.ruleset import load
+from interpreter.lint.compositions import compositions
+from interpreter.reading.files import Shelf
 from tests.cli.conftest import Run
 from tests.cli.test_process import ENVIRONMENT
 
@@ -137,3 +144,87 @@ def test_what_is_watched_is_checked_again_when_it_is_saved(pond: Path) -> None:
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 0
+
+
+POLICY = """\
+language: 1
+policies: pond/greedy
+is:
+  greedy:
+    hop:
+      prefer: |
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("stay at", "greedy.yaml:7:"),
+        ("leap by missing", "greedy.yaml:7:17: E301 unknown name `missing`"),
+        ("stay\n      prefer: |\n        stay", "E005"),
+        ("stay\n      wrong: [", "greedy.yaml:9:1: E001"),
+    ],
+)
+def test_a_ruleset_is_checked_with_its_policies(run: Run, pond: Path, line: str, said: str) -> None:
+    """What is wrong in them is told, not that they have no lines."""
+    (pond / "policies").mkdir()
+    (pond / "policies/greedy.yaml").write_text(POLICY.format(line=line))
+    for target in ("pond", "pond/policies/greedy.yaml"):
+        result = run("validate", target)
+        assert said in result.stdout
+        assert "W704" not in result.stdout
+        assert result.exit_code == 1
+
+
+LAKES = 6
+
+
+@pytest.fixture
+def lakes(pond: Path) -> Path:
+    """A family of rulesets that differ in their maps, of which one brings a rule of its own for an overlay's."""
+    original = (pond / "maps/lake.yaml").read_text()
+    (pond / "overlays").mkdir()
+    for name in ("deep", "cold"):
+        text = f"rules:\n  {name}_water:\n    is: |\n      () -> int: water + 1\n"
+        (pond / f"overlays/{name}.yaml").write_text(f"language: 1\noverlay: pond/{name}\nover: [pond]\n{text}")
+    for number in range(LAKES):
+        more = "\nrules:\n  deep_water:\n    is: |\n      () -> int: 3\n" if number == 4 else ""
+        (pond / f"maps/lake{number}.yaml").write_text(original.replace("pond/lake", f"pond/lake{number}") + more)
+        ruleset = (pond / "pond.yaml").read_text().replace("pond/lake", f"pond/lake{number}")
+        (pond / f"pond{number}.yaml").write_text(ruleset.replace("ruleset: pond", f"ruleset: pond{number}"))
+    (pond / "policies").mkdir()
+    (pond / "policies/greedy.yaml").write_text(POLICY.format(line="leap at random\n        stay"))
+    return pond
+
+
+def test_an_overlay_is_checked_once_on_maps_that_it_does_not_meet(lakes: Path) -> None:
+    told: list[str] = []
+    validate(["pond/policies/greedy.yaml"], tell=told.append)
+    alone = ["pond", *(f"pond{number}" for number in range(LAKES))]
+    assert told == [*alone, "pond with pond/cold", "pond with pond/deep", "pond4 with pond/deep"]
+
+
+def test_lint_loads_an_overlay_once_on_maps_that_it_does_not_meet(lakes: Path) -> None:
+    (lakes / "maps/lake4.yaml").write_text((lakes / "maps/lake3.yaml").read_text().replace("lake3", "lake4"))
+    told: list[str] = []
+    shelf = Shelf([lakes.parent])
+    compositions(shelf, tell=told.append)
+    assert len(told) == 1 + LAKES + 2
+    for kind, id, wanted in (("overlay", "pond/deep", 1), ("map", "pond/lake2", 3), ("family", "pond", 9)):
+        named = shelf.read(kind, id)[0]
+        assert named is not None
+        assert len(compositions(shelf, [named]).selected) == wanted, kind
+
+
+def test_nothing_of_a_load_stays_without_the_cycle_collector(lakes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many loads in a row run without it."""
+    monkeypatch.setenv("REGELWERK_CACHE", str(lakes / "kept"))
+    gc.collect()
+    with no_search():
+        load(lakes / "pond.yaml")
+        assert _picklers() == 0
+
+
+def _picklers() -> int:
+    return sum(isinstance(each, pickle.Pickler) for each in gc.get_objects())

@@ -96,7 +96,7 @@ def test_a_kept_game_is_played_again(tmp_path: Path, ruleset: Ruleset) -> None:
         recorder.begin(match.game, ["random", "random"])
         match.play()
         recorder.finish(match.game)
-        again = replay_game(ruleset, read_saved_game("".join(lines), tmp_path))
+        again = replay_game(ruleset, read_saved_game("".join(lines), tmp_path / "game.jsonl"))
         assert again.digest() == match.game.digest()
 
 

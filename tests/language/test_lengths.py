@@ -70,3 +70,15 @@ def test_what_no_print_tells_is_refused(tmp_path: Path, length: str, told: str) 
     more = "  by_number:\n    keys: [number]\n    gives: int\n    is: |\n      number | 1\n      fee    | 2\n"
     isles.write_text(isles.read_text(encoding="utf-8").replace("tables:\n", f"tables:\n{more}"), encoding="utf-8")
     assert told in outcome(path).splitlines()
+
+
+@pytest.mark.parametrize("function", ["distance", "path"])
+def test_a_path_without_lengths_is_refused(tmp_path: Path, function: str) -> None:
+    path = write(tmp_path, f'    let way = {function}(["Ayr"], "Bute", [t in town]) otherwise none\n    end game\n')
+    family = tmp_path / "small/family.yaml"
+    family.write_text(family.read_text(encoding="utf-8").replace("  length: cost\n", ""), encoding="utf-8")
+    assert "E304 links between each town have no length" in outcome(path).splitlines()
+
+
+def test_a_length_with_an_error_is_told_once(tmp_path: Path) -> None:
+    assert outcome(ruleset_of(tmp_path, '"link.cots"')).count("E304") == 1

@@ -38,6 +38,7 @@ SMALL = [
         "auction/auction.yaml",
         "cups/cups.yaml",
         "early-choice/islands.yaml",
+        "fair/larger.yaml",
         "ferries/ferries.yaml",
         "liars/liars.yaml",
         "piles/stalls.yaml",

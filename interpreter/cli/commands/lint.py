@@ -31,9 +31,10 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     without effect (L003 to L005), rules without a citation (L006) or a scenario (L010), magic numbers (L007), links
     that cost more than a detour (L008), shadowed names (L009), copied procedures (L011), long lines (L012).
 
-    Every ruleset is checked alone and with each overlay that fits it. Without arguments, lint checks the files of the
-    current folder if it has any, else all rulesets. With arguments, it reports only findings in these files, folders or
-    rulesets; other files of the family are only searched for copies, and skipped if they have errors.
+    Every ruleset is checked alone and with each overlay that fits it: of rulesets that differ only in maps and decks
+    that declare none of the overlay's names, with one. Without arguments, lint checks the files of the current folder
+    if it has any, else all rulesets. With arguments, it reports only findings in these files, folders or rulesets;
+    other files of the family are only searched for copies, and skipped if they have errors.
 
     To keep something as it is, add a comment beside it or right above: `# lint: L007 and the reason`. The exit status
     is 1 if there are findings.
@@ -48,6 +49,7 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     """
     from interpreter.base.cycles import no_search
     from interpreter.cli.commands.validate import own_files
+    from interpreter.cli.progress import naming
     from interpreter.engine.cache import kept_trees
     from interpreter.lint.checks import lint
     from interpreter.lint.compositions import compositions
@@ -59,7 +61,8 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     elsewhere = not targets and not every and bool(targets := own_files())
     named = _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
     with no_search(), kept_trees():
-        looked_at = compositions(shelf_for(named[0].path if named else None), named)
+        with naming("loading") as tell:
+            looked_at = compositions(shelf_for(named[0].path if named else None), named, tell)
         findings = [finding for finding in lint(looked_at) if finding.code not in off]
         findings = [replace(each, severity="error") if each.code in error else each for each in findings]
         _report(findings, looked_at, elsewhere, output)

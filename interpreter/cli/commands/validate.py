@@ -32,8 +32,9 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.
 
-    A file is first checked alone, then in every ruleset, shipped or beside it, that contains it. A folder stands for
-    all files below it. All errors are reported; the exit status is then 1.
+    A file is first checked alone, then in every ruleset, shipped or beside it, that contains it; a ruleset is checked
+    with the policies of its family. A folder stands for all files below it. All errors are reported; the exit status is
+    then 1.
 
     \b
     Examples:
@@ -76,8 +77,10 @@ def _check(
     """Report all diagnostics and return the number of errors."""
     from interpreter.authoring.validation import validate
     from interpreter.base.diagnostics import unique
+    from interpreter.cli.progress import naming
 
-    validation = validate(targets, overlays, trees)
+    with naming("checking") as tell:
+        validation = validate(targets, overlays, trees, tell)
     diagnostics = unique(validation.diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if output == "json":

@@ -179,7 +179,7 @@ def _text(game: Game, data: _Data) -> None:
     from interpreter.engine.decision import choice_text
 
     def who(seat: int) -> str:
-        return game.ruleset.names.text(seat, SEAT)
+        return game.table.names.text(seat, SEAT)
 
     say(
         styled(

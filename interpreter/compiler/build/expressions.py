@@ -189,7 +189,7 @@ class Expressions(Builtins):
                 self.fail("no such cell")
             return ops.Constant(value.value - keys.start)
         place = self.kept(value - keys.start)
-        if not (value.rep == "i32" and keys == range(self.shapes.domain(key.type))):
+        if not (value.rep == "i32" and keys == self.shapes.values(key.type)):
             self.fail_if(ops.either(place < 0, place >= len(keys)), "no such cell")
         return ops.ToIndex(place) if place.rep == "i64" else place
 
@@ -320,7 +320,7 @@ class Expressions(Builtins):
 
         The list must be the result of a memoised function, or a cell of the whole game.
         """
-        size = self.shapes.domain(of)
+        size = self.shapes.count(of)
         if not size or of.optional or item_type.optional:
             return None
         match items:

@@ -58,7 +58,7 @@ class Loops(KeptForms, ABC):
                 bound = self.kept(ops.ToIndex(count))
                 return self._stepped(INT, bound, bound + 1, low, lambda at: at <= high)
             case core.AllSeats():
-                seats = ops.Constant(self.shapes.domains["seat"])
+                seats = ops.Constant(self.shapes.seats)
                 return self._stepped(SEAT, seats, seats + 1, ZERO, lambda at: at < seats)
             case core.Select(test=test, value=value):
                 if not (stops and may_fail(self.program, (test, value))):
@@ -117,7 +117,7 @@ class Loops(KeptForms, ABC):
         return low, high, count
 
     def _clockwise(self, seat: core.Expression) -> Source:
-        seats = self.shapes.domains["seat"]
+        seats = self.shapes.seats
         origin = self.kept(self.value(seat))
 
         def next_seat(step: ops.Var) -> ops.Value:

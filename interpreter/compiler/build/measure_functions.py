@@ -49,9 +49,9 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
         if isinstance(key.type, IntType):
             bits, low = NUMBER_BITS, -(1 << NUMBER_BITS - 1)
         else:
-            if not (domain := shapes.domain(key.type)):
+            if not (count := shapes.count(key.type)):
                 raise Unsupported(f"a measure by {key.type}")
-            bits, low = domain.bit_length(), -1
+            bits, low = count.bit_length(), -1
         parts.append(KeyPart(key.type, shift, bits, low))
         shift += bits
     if shift > OF_BITS:

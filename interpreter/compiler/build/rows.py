@@ -13,7 +13,7 @@ from typing import Self
 from interpreter.compiler.build.cells import Cells
 from interpreter.compiler.ir import ops
 from interpreter.language import core
-from interpreter.language.types import CardType, IntType, SeatType, Type
+from interpreter.language.types import IntType, SeatType, Type
 from interpreter.language.walk import descendants
 
 __all__ = ["Rows", "free_locals"]
@@ -53,7 +53,7 @@ class Rows(Cells):
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> ops.Key:
-        extent = self.shapes.domain(CardType() if isinstance(type_, CardType) else type_)
+        extent = self.shapes.count(type_)
         if isinstance(type_, IntType) or not extent:
             return ops.Key()
         if type_.optional:

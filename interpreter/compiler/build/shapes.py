@@ -27,7 +27,6 @@ from interpreter.language.types import (
     CompositeType,
     HolderType,
     IntType,
-    KindType,
     LinkType,
     ListType,
     NodeType,
@@ -67,19 +66,10 @@ class Shapes:
 
     def __init__(self, constants: Constants) -> None:
         model = constants.model
-        graph = model.graph
         self.model = model
         self.texts: dict[str, int] = {}
-        cards = [row.kind for row in model.cards]
-        self.domains = {
-            "seat": len(constants.seats),
-            "node": len(graph.nodes) if graph else 0,
-            "place": len(graph.places) if graph else 0,
-            "link": 2 * len(graph.links) if graph else 0,
-            "piece": len(constants.seats) * len(model.pieces),
-            "bool": 2,
-        }
-        self._cards = {name: cards.count(name) for name in model.card_kinds} | {"": len(cards)}
+        self.seats = len(constants.seats)
+        self._values: dict[Type, range] = {}
 
     def rep(self, type_: Type) -> Rep:
         return "i64" if isinstance(type_, IntType) else "i32"
@@ -125,24 +115,26 @@ class Shapes:
             return self.held(group.type)
         return BOOL if name == "over" else INT
 
-    def domain(self, type_: Type) -> int:
-        """Return the number of values of a scalar type; 0 if unknown."""
-        match type_:
-            case CardType():
-                return self._cards.get(type_.name, self._cards[""])
-            case KindType():
-                kind = self.model.kinds.get(type_.name)
-                return len(kind.members) if kind is not None else len(self.model.phases)
-            case _:
-                return self.domains.get(type_.word, 0)
+    def values(self, type_: Type) -> range:
+        """Return the range from the smallest to the largest value of a scalar type; empty if unknown. Between cards of
+        a kind it has others."""
+        if type_ not in self._values:
+            values = self.model.values(type_, self.seats)
+            self._values[type_] = range(values[0], values[-1] + 1) if values else range(0)
+        return self._values[type_]
+
+    def count(self, type_: Type) -> int:
+        """Return the size of a table with a row for each value of a scalar type and, as a value may be tested that is
+        none of its kind, for each card; 0 if unknown."""
+        return len(self.values(CardType() if isinstance(type_, CardType) else type_))
 
     def capacity(self, type_: Type) -> int:
         """Return the maximum number of items of a stored list."""
         item = self.item(type_)
         if not self.is_scalar(item):
-            count = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
+            count = len(self.model.cards) if isinstance(item, PileType) else MANY_ITEMS
             return max(4, min(count, MOST_WORDS // self.words(item)))
-        domain = self.domain(item)
+        domain = len(self.values(item))
         if isinstance(type_, SetType | PileType) and domain:
             return domain
         if isinstance(item, CardType | NodeType | PlaceType | LinkType | PieceType) and domain:

@@ -16,6 +16,7 @@ from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
 from interpreter.compiler.wasm.whole_layout import reserve, whole_text
+from interpreter.language.types import NODE, PieceType
 
 __all__ = ["FUEL", "Plan", "assembled", "built"]
 
@@ -92,7 +93,7 @@ def built(
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, rank, *further))
-    wholes = builder.shapes.domains["node"]
+    wholes = builder.shapes.count(NODE)
     context = Context(builder.memory, _cells(builder), len(builder.constants.seats), roots, tuple(stretches), wholes)
     return decisions, context
 
@@ -105,7 +106,7 @@ def _cells(builder: ModuleBuilder) -> Cells:
     if "piece" in groups and places is not None:
         parts["piece"] = places
     if "piece" in groups:
-        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
+        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.count(PieceType())
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
     return Cells(groups, of_seats, owners, parts)
 
