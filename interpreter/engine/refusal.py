@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -16,12 +16,12 @@ from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.types import CardType, IntType
+from interpreter.language.types import CardType, IntType, KindType, NodeType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.closures import Env
 from interpreter.plain.machine import AskSite, OptionSite
 
-__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
+__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse", "trait_of"]
 
 _MOST = 12
 """Number of allowed values that a message lists."""
@@ -151,6 +151,8 @@ def _reasons(
         if not outside and value not in (domain := items(state, env)):
             message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, domain, choice))
             outside.append(Reason(message, rule, cites, choice.span, names.language))
+            if trait_of(names, domain, choice.type):
+                return outside
         env[variable] = value
     if not outside:
         return _first_failing(names, option, env, rule, cites)
@@ -179,10 +181,40 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
     shown = [names.text(item, choice.type) for item in listed[:_MOST]]
     if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
+    if trait := trait_of(names, listed, choice.type):
+        values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
+        return names.frame("refused.one_whose", name=trait.name, items=", ".join(values))
     more = ", …" if len(listed) > _MOST else ""
     if not shown:
         return names.frame("refused.one_of_none")
     return names.frame("refused.one_of", items=", ".join(shown) + more)
+
+
+class Trait(Struct, frozen=True):
+    """A printed attribute of nodes or cards, with its values by number."""
+
+    name: str
+    type: KindType
+    values: list[Value]
+
+
+def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | None:
+    """Return the attribute whose values tell the items of a long list from all other nodes or cards."""
+    model, inside = names.model, set(domain)
+    match type_:
+        case NodeType() if model.graph is not None:
+            attributes, rows = model.graph.attributes, [row.values for row in model.graph.nodes]
+        case CardType(name=name) if name:
+            attributes, rows = model.card_kinds[name].attributes, [row.values for row in model.cards]
+        case _:
+            return None
+    for name, kind in attributes.items():
+        if isinstance(kind, KindType) and len(inside) > _MOST:
+            values = [row.get(name) for row in rows]
+            shared = {values[item] for item in inside}
+            if inside == {item for item, value in enumerate(values) if value in shared}:
+                return Trait(name, kind, values)
+    return None
 
 
 def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
-from interpreter.engine.refusal import decoded, domain_text
+from interpreter.engine.refusal import decoded, domain_text, trait_of
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
 from interpreter.kernel.state import Value
@@ -69,11 +69,13 @@ class _Asker:
 
     def _offered(self, choice: core.Choice, domain: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
         text = f"{choice.name} in {text_of(choice.items)}"
-        shown = (
+        shown = [
             (choice.name, self._names.text(value, choice.type)),
             (text_of(choice.items), domain_text(self._names, domain, choice)),
-        )
-        return Asked(text, value in domain, shown, rule, str(choice.span), self._quotes(cites))
+        ]
+        if trait := trait_of(self._names, domain, choice.type):
+            shown.insert(1, (f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
+        return Asked(text, value in domain, tuple(shown), rule, str(choice.span), self._quotes(cites))
 
     def _asked(self, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
         """Evaluate a condition or, if it only calls a verdict, the lines of the verdict."""

@@ -76,7 +76,7 @@ def test_all_that_a_game_of_power_grid_can_show_has_german_words(ruleset: str, o
     model = load(ruleset, overlays).model
     assert unsaid(model, "de") == []
     lines = [*model.alternatives, *model.events]
-    assert [line for line in lines if line in model.says and "en" not in (model.says[line] or {"en": ""})] == []
+    assert [line for line in lines if (said := model.says.get(line)) and "en" not in said] == []
 
 
 @pytest.mark.parametrize(
