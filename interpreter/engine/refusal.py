@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -18,12 +18,12 @@ from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.types import CardType, IntType
+from interpreter.language.types import CardType, IntType, KindType, NodeType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import AskSite, OptionSite
 
-__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
+__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse", "trait_of"]
 
 _MOST = 12
 """Number of allowed values that a message lists."""
@@ -177,8 +177,11 @@ def _reasons(
         possible.append((reasons, False))
     outside: list[Failed] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if not outside and (reason := _outside(names, items, env, value, choice)) is not None:
-            outside.append(([Reason(reason[0], rule, cites, choice.span, names.language)], reason[1]))
+        if not outside and (found := _outside(names, items, env, value, choice)) is not None:
+            message, is_known, is_told_apart = found
+            outside.append(([Reason(message, rule, cites, choice.span, names.language)], is_known))
+            if is_told_apart:
+                return outside[0][0]
         env[variable] = value
     tests = [*zip(option.tests, option.core.tests, strict=True)]
     failing = (
@@ -195,16 +198,19 @@ def _reasons(
         return _foremost(chain(outside, possible))
 
 
-def _outside(names: Spoken, items: Evaluate, env: Env, value: Value, choice: core.Choice) -> tuple[str, bool] | None:
-    """Return the message for a value that is not among those offered, and whether the reader knows these."""
+def _outside(
+    names: Spoken, items: Evaluate, env: Env, value: Value, choice: core.Choice
+) -> tuple[str, bool, bool] | None:
+    """Return the message for a value that is not among those offered, whether the reader knows these, and whether a
+    trait tells them from all others."""
     try:
         domain = items(names.state, env)
         if value in domain:
             return None
-        what = domain_text(names, domain, choice)
+        what, is_told_apart = domain_text(names, domain, choice), bool(trait_of(names, domain, choice.type))
     except Unseen:
-        return names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")), False
-    return names.frame("refused.must_be", name=choice.name, what=what), True
+        return names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")), False, False
+    return names.frame("refused.must_be", name=choice.name, what=what), True, is_told_apart
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
@@ -216,10 +222,40 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
     shown = [names.text(item, choice.type) for item in listed[:_MOST]]
     if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
+    if trait := trait_of(names, listed, choice.type):
+        values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
+        return names.frame("refused.one_whose", name=trait.name, items=", ".join(values))
     more = ", …" if len(listed) > _MOST else ""
     if not shown:
         return names.frame("refused.one_of_none")
     return names.frame("refused.one_of", items=", ".join(shown) + more)
+
+
+class Trait(Struct, frozen=True):
+    """A printed attribute of nodes or cards, with its values by number."""
+
+    name: str
+    type: KindType
+    values: list[Value]
+
+
+def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | None:
+    """Return the attribute whose values tell the items of a long list from all other nodes or cards."""
+    model, inside = names.model, set(domain)
+    match type_:
+        case NodeType() if model.graph is not None:
+            attributes, rows = model.graph.attributes, [row.values for row in model.graph.nodes]
+        case CardType(name=name) if name:
+            attributes, rows = model.card_kinds[name].attributes, [row.values for row in model.cards]
+        case _:
+            return None
+    for name, kind in attributes.items():
+        if isinstance(kind, KindType) and len(inside) > _MOST:
+            values = [row.get(name) for row in rows]
+            shared = {values[item] for item in inside}
+            if inside == {item for item, value in enumerate(values) if value in shared}:
+                return Trait(name, kind, values)
+    return None
 
 
 def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:

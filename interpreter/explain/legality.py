@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
-from interpreter.engine.refusal import decoded, domain_text
+from interpreter.engine.refusal import decoded, domain_text, trait_of
 from interpreter.engine.sight import Unseen, known_locals
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
@@ -82,6 +82,8 @@ class _Asker:
         try:
             domain = items(self._state, env)
             is_offered = value in domain
+            if trait := trait_of(self._names, domain, choice.type):
+                shown.append((f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
             shown.append((text_of(choice.items), domain_text(self._names, domain, choice)))
         except Unseen:
             return Asked(text, None, tuple(shown), rule, place, self._quotes(cites))

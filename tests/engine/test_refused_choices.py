@@ -167,3 +167,52 @@ def test_a_game_and_the_package_tell_what_they_are() -> None:
         game.apply(game.decision.options[0])
     assert repr(game) == "<game of goofspiel: 3 players, over>"
     assert {"load", "Game", "IllegalMove"} <= set(dir(interpreter))
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "overlays", "players", "decisions"),
+    [
+        ("germany-2018", ["start-cities"], 3, {"mark_start", "build"}),
+        ("japan-2018", [], 2, {"place_konzern", "build"}),
+        ("japan-2004", ["robots"], 3, {"start_city", "build"}),
+        ("bsw-baden-wuerttemberg", [], 3, {"build"}),
+        ("outpost", [], 3, {"build"}),
+    ],
+)
+def test_a_city_out_of_play_is_refused_for_its_region(
+    ruleset: str, overlays: list[str], players: int, decisions: set[str]
+) -> None:
+    """Whatever else speaks against it: what is printed on it comes first, and no city is listed."""
+    rules = interpreter.load(ruleset, overlays)
+    graph, rng, asked = rules.model.graph, random.Random(1), set[str]()
+    assert graph is not None
+    game = rules.new_game(players, seed=3, settings={"robots": "3-4-4-5-6"} if overlays == ["robots"] else {})
+    played = {city.values["region"] for city in graph.nodes if city.name in game.view()["area"]}
+    outside = [city for city in graph.nodes if city.values["region"] not in played]
+    regions = ", ".join(rules.names.text(region, graph.attributes["region"]) for region in sorted(played))
+    while asked < decisions:
+        decision = game.decision
+        assert decision is not None
+        options = list(decision.options)
+        for do in {option.do for option in options if option.code[1]} if decision.name in decisions else ():
+            asked.add(decision.name)
+            for city in rng.sample(outside, 3):
+                with pytest.raises(IllegalMove) as refused:
+                    game.apply({"do": do, "city": city.name})
+                (reason,) = refused.value.reasons
+                assert set(reason.message.split("one of ")[1].split(", ")) == set(regions.split(", "))
+                assert reason.message.startswith("`city` must be one whose `region` is one of ")
+        game.apply(rng.choice(options))
+
+
+def test_a_short_list_is_told_and_a_number_is_explained() -> None:
+    """Of a list that no attribute describes, what is in it; over a number, the condition that forbids it."""
+    game = interpreter.load("germany-2018").new_game(3, seed=1)
+    with pytest.raises(IllegalMove, match=r"`plant` must be one of \d+, \d+, \d+, \d+: rule `nominate`"):
+        game.apply({"do": "offer", "plant": 36, "bid": 36})
+    with pytest.raises(IllegalMove, match=r"`amount <= spending_limit\(who\)` does not hold"):
+        game.apply({"do": "offer", "plant": first_for_sale(game), "bid": 51})
+
+
+def first_for_sale(game: Game) -> int:
+    return min(option["plant"] for option in game.decision.options) if game.decision else 0

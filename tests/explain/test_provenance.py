@@ -132,6 +132,21 @@ def test_what_another_condition_rules_out_is_not_asked() -> None:
     assert found["connection_cost(who, city) <= who.money"].holds is None
 
 
+def test_a_city_out_of_play_is_told_by_its_region() -> None:
+    game = replay_game(load(RULESET), kept())
+    graph, area = game.ruleset.model.graph, game.view()["area"]
+    assert graph is not None
+    city = next(row for row in graph.nodes if row.name not in area)
+    at = next(number for number, line in enumerate(kept().choices) if line["decision"] == "build")
+    (outside, *others) = asked(at, {"do": "connect", "city": city.name}).values()
+    region = game.ruleset.names.text(city.values["region"], graph.attributes["region"])
+    assert (outside.text, outside.holds) == ("city in area", False)
+    assert outside.values[:2] == (("city", city.name), ("city.region", region))
+    assert outside.values[2][1].startswith("one whose `region` is one of ")
+    assert region not in outside.values[2][1]
+    assert any(other.rule == "may_connect" for other in others)
+
+
 def test_what_is_legal_holds_throughout() -> None:
     for at in range(0, len(kept().choices), 150):
         game = replay_game(load(RULESET), kept(), at)

@@ -18,6 +18,8 @@ from interpreter.engine.ruleset import Ruleset
 
 RESOURCES = ("coal", "oil", "garbage", "uranium")
 STAGE_3 = 99
+READINGS = {"fuel_of_a_hybrid": "any", "tokens_of_a_scrapped_plant": "stay"}
+"""The readings of the implementation that played the games, where they are not the defaults."""
 
 
 def folder() -> Path | None:
@@ -68,9 +70,8 @@ def stack(setup: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
-    return ruleset.new_game(
-        players=game["players"], settings={"regions": game["setup"]["regions"]}, chance=chances(game)
-    )
+    settings = {"regions": game["setup"]["regions"], **READINGS}
+    return ruleset.new_game(players=game["players"], settings=settings, chance=chances(game))
 
 
 def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -73,7 +73,10 @@ ALL = sorted(path.stem for path in FAMILY_OF.glob("*.yaml") if path.stem not in 
     ],
 )
 def test_all_that_a_game_of_power_grid_can_show_has_german_words(ruleset: str, overlays: tuple[str, ...]) -> None:
-    assert unsaid(load(ruleset, overlays).model, "de") == []
+    model = load(ruleset, overlays).model
+    assert unsaid(model, "de") == []
+    lines = [*model.alternatives, *model.events]
+    assert [line for line in lines if (said := model.says.get(line)) and "en" not in said] == []
 
 
 @pytest.mark.parametrize(
