@@ -41,8 +41,8 @@ class Table(NamedTuple):
     robots: int
 
     def __str__(self) -> str:
-        robots = f" and {self.robots} robots" if self.robots else ""
-        return f"{self.ruleset} with {', '.join(self.overlays) or 'nothing'}, {self.players} players{robots}"
+        robots = f", robots: {self.robots}" if self.robots else ""
+        return f"{self.ruleset} with {', '.join(self.overlays) or 'nothing'}, players: {self.players}{robots}"
 
 
 def combinations() -> Iterator[tuple[str, tuple[str, ...]]]:
