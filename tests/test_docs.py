@@ -236,12 +236,15 @@ USERS |= {
     board: f"rulesets/power-grid/maps/{board.lower().replace(' & ', '-').replace(' ', '-')}.yaml"
     for board in (
         "Australia",
+        "Benelux",
         "Bremen",
         "Central Europe",
         "China",
         "India",
         "Japan",
         "Korea",
+        "Manhattan",
+        "Middle East",
         "Quebec",
         "Russia",
         "UK & Ireland",

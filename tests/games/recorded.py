@@ -74,6 +74,20 @@ def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
     return ruleset.new_game(players=game["players"], settings=settings, chance=chances(game))
 
 
+def steps(game: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the steps in which somebody has a choice: where no plant is left, nobody is asked to offer one."""
+    left = market(game["setup"])
+    for step in game["steps"]:
+        if left or step["move"].get("phase") != "nominate":
+            yield step
+        left = market(step["state"])
+
+
+def market(state: dict[str, Any]) -> list[int]:
+    plants = state["plants"]
+    return [*plants["current"], *plants["future"]]
+
+
 def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the choices of a recorded move."""
     match move["do"]:
@@ -183,13 +197,12 @@ def state(game: Game) -> dict[str, Any]:
 
 def told(state: dict[str, Any]) -> dict[str, Any]:
     """Return a recorded state, reduced to the same parts."""
-    plants = state["plants"]
     return {
         "round": state["round"],
         "stage": state["stage"],
         "order": state["order"],
         "discount": state["discount"],
-        "plants": {"market": [*plants["current"], *plants["future"]], "deck": plants["deck"]},
+        "plants": {"market": market(state), "deck": state["plants"]["deck"]},
         "market": state["market"],
         "supply": state["supply"],
         "players": [{**player, "plants": sorted(player["plants"])} for player in state["players"]],

@@ -21,7 +21,7 @@ def test_a_recorded_game_replays(ruleset: str, path: Path) -> None:
     recording = recorded.read(path)
     game = recorded.begin(interpreter.load(ruleset), recording)
     differs = {entry["step"] for entry in recording["differs"]}
-    for step in recording["steps"]:
+    for step in recorded.steps(recording):
         where = f"step {step['i']}: {step['move']}"
         assert game.decision is not None, where
         assert game.decision.actor == step["player"], where
@@ -37,7 +37,7 @@ def test_all_recorded_chance_is_used() -> None:
     ruleset, path = PATHS[0]
     recording = recorded.read(path)
     game = recorded.begin(interpreter.load(ruleset), recording)
-    for step in recording["steps"]:
+    for step in recorded.steps(recording):
         for choice in recorded.choices(step["move"]):
             game.apply(choice)
     assert game.unused_chance() == []

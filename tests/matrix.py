@@ -1,0 +1,166 @@
+"""Every set of overlays on every ruleset for every number of players: each table plays whole games to the end.
+
+The suite plays a part of it (`tests/rulesets/test_matrix.py`). The whole takes minutes:
+
+    python -m tests.matrix
+    python -m tests.matrix china-2004 middle-east-2004 --bots greedy --games 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import interpreter
+from interpreter.base.diagnostics import RulesetError
+from interpreter.bots.registry import bots_of
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.play.match import Match
+from interpreter.reading.compose import words
+from interpreter.reading.files import Document, shelf_for
+from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
+from tests.games.recorded import call
+
+ROBOTS, BEGINNERS = "power-grid/robots", "power-grid/beginners"
+MOST_SEATS = 6
+MOST_PLANTS = 8
+"""Plants that lie in the market at most while somebody decides."""
+
+
+class Table(NamedTuple):
+    """Players and settings of a game, on a ruleset with overlays."""
+
+    ruleset: str
+    overlays: tuple[str, ...]
+    players: int
+    robots: int
+
+    def __str__(self) -> str:
+        robots = f", robots: {self.robots}" if self.robots else ""
+        return f"{self.ruleset} with {', '.join(self.overlays) or 'nothing'}, players: {self.players}{robots}"
+
+
+def combinations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each ruleset with each set of overlays that fit it together."""
+    for ruleset, here in _rulesets():
+        fitting = [overlay for overlay in _overlays() if can_have(here, overlay)]
+        for number in range(len(fitting) + 1):
+            for chosen in itertools.combinations(fitting, number):
+                ids = {overlay.id for overlay in chosen}
+                if all(can_have(here | ids - {overlay.id}, overlay) for overlay in chosen):
+                    yield ruleset, tuple(sorted(ids))
+
+
+def without_rulebook() -> Iterator[tuple[str, str]]:
+    """Yield each ruleset and overlay of its family that no rulebook covers together."""
+    for ruleset, here in _rulesets():
+        for overlay in _overlays():
+            over = {scalar.text for scalar in words(overlay.root.get("over"))}
+            if over & here and overlay.id not in here and not can_have(here, overlay):
+                yield ruleset, overlay.id
+
+
+def _rulesets() -> Iterator[tuple[str, set[str]]]:
+    shelf = shelf_for(None)
+    return ((ruleset.id, {id for _, id in ids_of(shelf, ruleset)}) for ruleset in rulesets_of(shelf))
+
+
+def _overlays() -> list[Document]:
+    shelf = shelf_for(None)
+    read = [shelf.read("overlay", id)[0] for id in shelf.ids("overlay")]
+    return [overlay for overlay in read if overlay is not None]
+
+
+def tables(ruleset: str, overlays: tuple[str, ...], loaded: Ruleset) -> Iterator[Table]:
+    """Yield the tables of a ruleset with overlays."""
+    for players in range(loaded.players.low, loaded.players.high + 1):
+        robots = range(1, MOST_SEATS + 1 - players) if ROBOTS in overlays else [0]
+        yield from (Table(ruleset, overlays, players, number) for number in robots)
+
+
+class Checks:
+    """Watcher of the plant market.
+
+    While a plant that was sold is not replaced, nothing else leaves the market or changes its row; nobody is asked
+    to offer a plant when none is for sale; and no more plants lie there than the market has places.
+    """
+
+    def __init__(self) -> None:
+        self.row: list[int] = []
+        self.market: list[int] = []
+
+    def moment(self, game: Game, word: str) -> None:
+        pass
+
+    def asked(self, game: Game, decision: Decision) -> None:
+        if "plants_on_market" not in game.ruleset.model.rules:
+            return
+        if decision.name in ("nominate", "answer"):
+            self.row, self.market = list(call(game, "for_sale")), list(call(game, "plants_on_market"))
+            assert self.row or decision.name == "answer", "somebody is asked to offer a plant, and none is for sale"
+            assert len(self.market) <= MOST_PLANTS, self.market
+        elif decision.name in ("scrap", "discard"):
+            market = list(call(game, "plants_on_market"))
+            (sold,) = set(self.market) - set(market)
+            assert market == [plant for plant in self.market if plant != sold]
+            assert list(call(game, "for_sale")) == [plant for plant in self.row if plant != sold]
+
+    def chosen(self, game: Game, decision: Decision, option: Option) -> None:
+        pass
+
+
+def play(table: Table, loaded: Ruleset, bots: str, seed: int) -> Game:
+    """Play a whole game in the plain form, with all checks."""
+    settings = {"robots": str(table.robots)} if table.robots else {}
+    seated = loaded.for_players(table.players)
+    seated.table(table.players, seated.settings(settings)).machine.plain = True
+    match = Match(loaded, bots_of(bots, loaded, table.players), seed, settings, watchers=[Checks()])
+    result = match.play()
+    assert result is not None
+    assert min(result.places) <= 1
+    assert match.game.check() == []
+    if BEGINNERS in table.overlays:
+        assert match.game.view()["stage"] == 1, "the beginners' game has only stage 1"
+    return match.game
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rulesets", nargs="*", help="all rulesets where none is named")
+    parser.add_argument("--games", type=int, default=1, help="games of each table")
+    parser.add_argument("--bots", default="random")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    failed = 0
+    for ruleset, each in itertools.groupby(combinations(), key=lambda combination: combination[0]):
+        if arguments.rulesets and ruleset not in arguments.rulesets:
+            continue
+        began, played = time.perf_counter(), 0
+        for _, overlays in each:
+            loaded = interpreter.load(ruleset, overlays)
+            for table in tables(ruleset, overlays, loaded):
+                for seed in range(arguments.seed, arguments.seed + arguments.games):
+                    try:
+                        play(table, loaded, arguments.bots, seed)
+                    except Exception as wrong:
+                        failed += 1
+                        print(f"{table}, seed {seed}: {type(wrong).__name__}: {wrong}", flush=True)
+                    played += 1
+        print(f"{ruleset}: {played} games, {time.perf_counter() - began:.0f} s", flush=True)
+    for ruleset, overlay in without_rulebook():
+        try:
+            interpreter.load(ruleset, [overlay])
+            failed += 1
+            print(f"{ruleset} with {overlay} is not refused", flush=True)
+        except RulesetError:
+            pass
+    raise SystemExit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
