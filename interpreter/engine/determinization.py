@@ -29,7 +29,6 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
-from interpreter.engine.observation import Draw, shuffled
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.sight import may_see, reads_secrets
 from interpreter.engine.views import lines_since
@@ -55,7 +54,10 @@ from interpreter.language.types import (
 )
 from interpreter.lowering.constants import RuleFailure
 
-__all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
+__all__ = ["Draw", "Memory", "Undealt", "Worlds", "otherwise", "shuffled", "uppermost"]
+
+Draw = Callable[[int], int]
+"""Draws a number from 0 up to, but not including, another."""
 
 DEALS = 8
 """Attempts to deal cards so that they fit."""
@@ -497,6 +499,15 @@ class Worlds:
         for number, cell in enumerate(pools):
             mine = tuple(share[number] for share in shares)
             cells[cell] = mine if isinstance(cells[cell], tuple) else mine[0]
+
+
+def shuffled(items: Sequence[Value], draw: Draw) -> list[Value]:
+    """Return the items in random order."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
+        other = draw(last + 1)
+        result[last], result[other] = result[other], result[last]
+    return result
 
 
 def uppermost(game: Game) -> Iterator[int]:

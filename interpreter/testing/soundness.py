@@ -16,10 +16,9 @@ from itertools import islice
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.determinization import Memory, otherwise, uppermost
+from interpreter.engine.determinization import Draw, Memory, otherwise, shuffled, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
-from interpreter.engine.observation import Draw, shuffled
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.restore import load_game
 from interpreter.kernel.chance import Draws

@@ -13,9 +13,9 @@ from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.whole_games import Playout, Whole
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
-from interpreter.engine.observation import known_apart, shown
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.match import Match
+from tests.looks import known_apart, shown
 
 
 @pytest.fixture(scope="module")

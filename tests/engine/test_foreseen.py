@@ -14,11 +14,11 @@ import interpreter
 from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
-from interpreter.engine.observation import known_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import lines_since
 from interpreter.lowering.constants import RuleFailure
 from tests.hiding import Writer, game_of
+from tests.looks import known_apart
 
 # --- a guess at something hidden -------------------------------------------------------------------------------------
 

@@ -14,13 +14,13 @@ from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Worlds, otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.observation import shown
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike
 from interpreter.engine.views import pending
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.testing.soundness import Examiner, drawing, some_option
+from tests.looks import shown
 from tests.small import FAMILY, loaded, write
 
 pytestmark = pytest.mark.usefixtures("at_once")

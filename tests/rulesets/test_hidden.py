@@ -12,11 +12,11 @@ import interpreter
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.observation import known_apart, shown
 from interpreter.engine.ruleset import load
 from interpreter.engine.views import BoardTable
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
+from tests.looks import known_apart, shown
 
 OPEN = ("germany-2004", "germany-2018")
 HIDDEN = ("bsw-germany", "bsw-baden-wuerttemberg")

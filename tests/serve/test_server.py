@@ -22,7 +22,6 @@ import pytest
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.observation import shown_apart
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import lines_since
 from interpreter.play.game_records import SavedGame, read_saved_game, replay_game, replaying, ruleset_of
@@ -31,6 +30,7 @@ from interpreter.serve.archive import Store
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
 from tests.bots.test_command import PROGRAM
+from tests.looks import shown_apart
 from tests.serve.served import Served, first, get, now, post, state_of, until
 from tests.small import FAMILY, loaded, write
 

@@ -1,9 +1,6 @@
-"""Observations of a player, and differences between them. :mod:`interpreter.engine.determinization` deals hidden
-things."""
+"""What a player can see of a game, and the first difference between two games that a player can see."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 
 from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Decision
@@ -12,10 +9,7 @@ from interpreter.engine.sight import look_alike, seen_by
 from interpreter.engine.views import board_of, is_shown, pending
 from interpreter.kernel.state import Value
 
-__all__ = ["Draw", "hidden_from", "known_apart", "shown", "shown_apart", "shuffled"]
-
-Draw = Callable[[int], int]
-"""Draws a number from 0 up to, but not including, another."""
+__all__ = ["known_apart", "shown", "shown_apart"]
 
 
 def shown(game: Game, player: int | None) -> dict[str, Value]:
@@ -61,17 +55,3 @@ def _asked_of(game: Game, player: int) -> dict[str, object]:
 
 def _options(decision: Decision) -> list[dict[str, Json]]:
     return [option.as_dict() for option in decision.options[:300]]
-
-
-def hidden_from(game: Game, player: int) -> list[int]:
-    """Return the cells that the player may not see."""
-    return [cell for cell, seats in game.machine.constants.seen_by.items() if player not in seats]
-
-
-def shuffled(items: Sequence[Value], draw: Draw) -> list[Value]:
-    """Return the items in random order."""
-    result = list(items)
-    for last in range(len(result) - 1, 0, -1):
-        other = draw(last + 1)
-        result[last], result[other] = result[other], result[last]
-    return result
