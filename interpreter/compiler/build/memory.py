@@ -23,8 +23,9 @@ HEADER = 8
 """Size of the header in words: the address of the top frame, the stretch that asks (-1: over), the end of the frames, a
 spare one, two words of the seed, two spare.
 """
-FRAME_HEAD = 3
-"""Words before the locals of a frame: the stretch to resume, the offset of the local for a result, the frame below."""
+FRAME_HEAD = 4
+"""Words before the locals of a frame: the stretch to resume, the offset of the local for a result, the frame below, the
+number of procedures that are open with this one."""
 FRAME_WORDS = 64 * 1024
 KEPT_WORDS = 1_024
 """Size of the area for delayed blocks, in words."""

@@ -105,13 +105,13 @@ class Steps(DelayedBlocks):
             self.give(self._answer(layer.body))
 
     def procedure(self, target: str) -> str:
-        """Return the name of a procedure that cannot suspend, as a function of its parameters."""
+        """Return the name of a procedure without a frame, as a function of its parameters."""
         lowered = self.program.procedures[target]
         layer = lowered.layer
 
         def build(b: Steps) -> None:
             if lowered.steps is None:
-                raise Unsupported(f"{target} inside a value: it can suspend")
+                raise Unsupported(f"{target} inside a value: it needs a frame")
             b.begin(layer, pure=False)
             b.steps(lowered.steps)
 
@@ -211,7 +211,7 @@ class Steps(DelayedBlocks):
         return self.copied(result, type_)
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
-        """Build a value, which may be a call of a procedure that cannot suspend."""
+        """Build a value, which may be a call of a procedure without a frame."""
         call = self._procedure_call(value)
         return call if call is not None else self.value(value, type_)
 

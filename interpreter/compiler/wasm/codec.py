@@ -168,34 +168,44 @@ class Codec:
 
     def _frames(self, frame: Frame | None, words: list[int]) -> int:
         """Append the words of a frame to those of the frames below it. Return its address, or 0."""
-        if frame is None:
-            return 0
-        index, env, caller, into = frame
-        below = self._frames(caller, words)
-        address = self.memory.frames + len(words) * WORD
-        if index >= self.first_special:
-            words += [index, -1, below]
-            return address
-        slots = self.module.frame(self.program.stretches[index].procedure).slots
-        slot = slots[into] if into >= 0 else None
-        words += [index, slot.offset if slot is not None else -1, below]
-        for value, local in zip(env, slots, strict=True):
-            if local is not None:
-                words += self.words(value, local.type)
+        stack: list[Frame] = []
+        while frame is not None:
+            stack.append(frame)
+            frame = frame[2]
+        address = depth = 0
+        for index, env, _, into in reversed(stack):
+            below, address = address, self.memory.frames + len(words) * WORD
+            if index >= self.first_special:
+                words += [index, -1, below, depth]
+                continue
+            depth += 1
+            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            slot = slots[into] if into >= 0 else None
+            words += [index, slot.offset if slot is not None else -1, below, depth]
+            for value, local in zip(env, slots, strict=True):
+                if local is not None:
+                    words += self.words(value, local.type)
+        if self.memory.frames + len(words) * WORD > self.memory.end_of_frames:
+            raise Unsupported("frames that are larger than their room")
         return address
 
     def _frame(self, words: Sequence[int], address: int) -> Frame | None:
         """Return the frame at an address, with the frames below it."""
-        if not address:
-            return None
-        at = (address - STATE) // WORD
-        index, into, below = words[at], words[at + 1], self._frame(words, words[at + 2])
-        if index >= self.first_special:
-            return index, (), below, -1
-        slots = self.module.frame(self.program.stretches[index].procedure).slots
-        env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
-        local = next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
-        return index, env, below, local
+        addresses = []
+        while address:
+            addresses.append(address)
+            address = words[(address - STATE) // WORD + 2]
+        frame: Frame | None = None
+        for address in reversed(addresses):
+            at = (address - STATE) // WORD
+            index, into = words[at : at + 2]
+            if index >= self.first_special:
+                frame = index, (), frame, -1
+                continue
+            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
+            frame = index, env, frame, next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
+        return frame
 
 
 def is_plain(type_: Type) -> bool:
