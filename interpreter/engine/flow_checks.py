@@ -226,7 +226,7 @@ def _check_depth(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     for name, layer in reach.procedures.items():
         if name not in levels:
             message = f"`{layer.rule}` starts a chain of more than {MAXIMUM_CALLS} calls"
-        elif levels[name] > MAXIMUM_LEVELS:
+        elif waits[name] and levels[name] > MAXIMUM_LEVELS:
             message = f"the calls that `{layer.rule}` starts, and what they stand in, nest {levels[name]} levels deep"
             message += f", want at most {MAXIMUM_LEVELS}"
         else:
@@ -244,7 +244,8 @@ def _levels(model: Model, layer: RuleLayer, levels: Mapping[str, int]) -> int:
             case core.CallRule() | core.CallBase():
                 called = [target_of(model, node)]
             case core.Notes(event):
-                called = [case.procedure for t in model.triggers.values() if t.event == event for case in t.cases]
+                cases = [case for t in model.triggers.values() if t.event == event for case in t.cases]
+                called = [case.procedure for case in cases if case.procedure is not None]
             case _:
                 called = []
         deepest = max(deepest, level + max((levels.get(name, 0) for name in called), default=0))
