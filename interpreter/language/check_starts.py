@@ -18,6 +18,7 @@ from interpreter.language.types import (
     BagType,
     CardHolderType,
     CardType,
+    CollectionType,
     KindType,
     NeverType,
     StockType,
@@ -92,6 +93,8 @@ class Starts(Checker):
                     )
             bag = tuple(count if isinstance(count := counts.get(member, 0), int) else 0 for member in kind.members)
             return core.Const(bag, type=expected, span=value.span), 0
+        if isinstance(value, Sequence) and not value.items and isinstance(expected, CollectionType):
+            return core.Const((), type=expected, span=value.span), 0
         tree = self._expression(value)
         if tree is None:
             return None, 0
