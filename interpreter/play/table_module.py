@@ -12,6 +12,7 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
+from interpreter.compiler.wasm.codec import fitted
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
 
@@ -23,7 +24,7 @@ RANDOM = "random"
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
     """Return the builder of a module, and for each bot its choice functions by stretch."""
     machine, policies = table.machine, policies_for(ruleset)
-    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+    builder, _ = fitted(machine, table.first, dict(machine.rooms))
     choosing = []
     for bot in bots:
         if bot == RANDOM:

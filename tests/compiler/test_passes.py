@@ -35,7 +35,7 @@ class Functions:
             self.found[each.__name__] = dict(now)
 
     def text(self, after: str, name: str) -> str:
-        lines = re.sub(r"\b\d{6}\b", self._behind, text_of(self.found[after][name])).splitlines()
+        lines = re.sub(r"\b\d{6,7}\b", self._behind, text_of(self.found[after][name])).splitlines()
         kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
         return "\n".join(part for line in kept for part in _broken(line))
 

@@ -28,10 +28,14 @@ class Module:
     """
 
     def __init__(
-        self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
+        self,
+        program: Program,
+        constants: Constants,
+        resets: Mapping[str, Sequence[tuple[int, Value]]],
+        rooms: Mapping[str, int] | None = None,
     ) -> None:
         self.program, self.constants, self.resets = program, constants, resets
-        self.shapes = Shapes(constants)
+        self.shapes = Shapes(constants, rooms)
         self.memory = Memory(constants, self.shapes)
         self.frame = cache(partial(frame_shape, program, self.shapes))
         self.functions: dict[str, ops.Function] = {}

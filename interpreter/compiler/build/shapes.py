@@ -13,7 +13,7 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
@@ -46,13 +46,13 @@ from interpreter.language.types import (
 )
 from interpreter.lowering.constants import Constants
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "parameter_types", "signed"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "parameter_types", "signed"]
 
 WORD = 4
 NO_INDEX = -1
 NO_NUMBER = -(2**31)
-MOST_WORDS = 16_384
-"""Maximum number of words of a kept value."""
+MOST_WORDS = 64 * 1024
+"""Maximum number of words of a kept value. Without need, lists of lists have room for a quarter."""
 FEW_ITEMS = 16
 MANY_ITEMS = 64
 MOST_NUMBER = 2**31 - 1
@@ -62,11 +62,22 @@ class Unsupported(Exception):
     """Something that a module cannot do; the plain form does it."""
 
 
+class TooSmall(Unsupported):
+    """A value that is larger than its room: a type of lists, or the delayed blocks. The room may grow to ``wanted``."""
+
+    def __init__(self, message: str, room: str, wanted: int) -> None:
+        super().__init__(message)
+        self.room, self.wanted = room, wanted
+
+
 class Shapes:
     """Memory layout of the types of one table."""
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, rooms: Mapping[str, int] | None = None) -> None:
         model = constants.model
+        self.rooms = dict(rooms or {})
+        """Sizes of rooms that have grown, by type."""
+        self._capacities: dict[Type, int] = {}
         graph = model.graph
         self.model = model
         self.texts: dict[str, int] = {}
@@ -138,16 +149,33 @@ class Shapes:
 
     def capacity(self, type_: Type) -> int:
         """Return the maximum number of items of a stored list."""
+        capacity = self._capacities.get(type_)
+        if capacity is None:
+            capacity = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
+            self._capacities[type_] = capacity
+        return capacity
+
+    def _usual_capacity(self, type_: Type) -> int:
         item = self.item(type_)
         if not self.is_scalar(item):
             count = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
-            return max(4, min(count, MOST_WORDS // self.words(item)))
+            return max(4, min(count, MOST_WORDS // 4 // self.words(item)))
         domain = self.domain(item)
         if isinstance(type_, SetType | PileType) and domain:
             return domain
         if isinstance(item, CardType | NodeType | PlaceType | LinkType | PieceType) and domain:
             return domain + FEW_ITEMS
         return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
+
+    def too_long(self, type_: Type, length: int) -> Unsupported:
+        """Return the reason why a list does not fit."""
+        message = f"a `{type_.sure}` of {length:,} items, where a module has room for {self.capacity(type_):,}"
+        return self.too_small(message, str(type_.sure), length, self.words(self.item(type_)))
+
+    def too_small(self, message: str, room: str, needed: int, words: int = 1) -> Unsupported:
+        """Return the reason why something does not fit into a room for items of some words."""
+        most = (MOST_WORDS - 1) // words
+        return TooSmall(message, room, min(2 * needed, most)) if needed <= most else Unsupported(message)
 
     def words(self, type_: Type) -> int:
         """Return the size of the kept form."""
@@ -199,7 +227,7 @@ class Shapes:
             return self.texts.setdefault(value, len(self.texts))
         number = int(value)
         if abs(number) > MOST_NUMBER:
-            raise Unsupported(f"the number {number}")
+            raise Unsupported(f"the number {number}, where a module has room for 31 bits")
         return number
 
 

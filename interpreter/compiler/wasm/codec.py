@@ -6,13 +6,18 @@ import struct
 from collections.abc import Sequence
 
 from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
-from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
+from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported, halves, parameter_types
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves, parameter_types
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
+from interpreter.lowering.watches import MOST_WATCHES
+from interpreter.plain.machine import Machine
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "fitted"]
+
+MOST_STATE, MOST_SEATS = 8 * 1024 * 1024, 64
+"""Maximum size of the cells of a state, in bytes, and maximum number of seats."""
 
 
 class Codec:
@@ -36,7 +41,7 @@ class Codec:
             if value is None:
                 return [-1, *[0] * (size - 1)]
             if len(value) > shapes.capacity(type_):
-                raise Unsupported("a list longer than its room")
+                raise shapes.too_long(type_, len(value))
             words = [len(value), *self.row(value, [shapes.item(type_)] * len(value))]
             return words + [0] * (size - len(words))
         head = [int(value is not None)] if type_.optional else []
@@ -113,8 +118,6 @@ class Codec:
             if name == "kept":
                 words += self._kept(value)
             elif name == "pending":
-                if value >= 2**64:
-                    raise Unsupported("more than 64 watches")
                 words += halves(value)
             else:
                 words += self.words(value, type_)
@@ -148,10 +151,11 @@ class Codec:
             body = self.row(values, parameter_types(self.program.reach.procedures[procedure]))
             size = KEPT_HEAD + len(body)
             words += [EDGES.index(edge), SPANS.index(of), self.module.delayed.index(procedure), size, *body]
-        if KEPT_START + len(words) > KEPT_WORDS:
-            raise Unsupported("too many blocks wait")
+        if KEPT_START + len(words) > self.memory.blocks:
+            message = f"{len(blocks):,} delayed blocks of {len(words):,} words, where a module has room for "
+            raise self.shapes.too_small(f"{message}{self.memory.blocks:,}", BLOCKS, KEPT_START + len(words))
         whole = [len(blocks), len(words), *words]
-        return whole + [0] * (KEPT_WORDS - len(whole))
+        return whole + [0] * (self.memory.blocks - len(whole))
 
     def _kept_of(self, words: Sequence[int], at: int) -> Value:
         blocks = []
@@ -211,3 +215,25 @@ class Codec:
 def is_plain(type_: Type) -> bool:
     """Return whether a value is encoded as itself."""
     return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
+
+
+def fitted(
+    machine: Machine, first: State, rooms: dict[str, int], texts: dict[str, int] | None = None
+) -> tuple[ModuleBuilder, bytes]:
+    """Return the builder of a module, and the state with which games begin as bytes. Rooms grow until it fits. Raise
+    :class:`Unsupported` if it cannot."""
+    while True:
+        builder = ModuleBuilder(machine.program, machine.constants, machine.resets, rooms)
+        if texts is not None:
+            builder.shapes.texts = texts  # shared: states move between modules
+        for number, most, noun in (
+            (len(machine.constants.watches), MOST_WATCHES, "standing rules"),
+            (len(machine.constants.seats), MOST_SEATS, "seats"),
+            (builder.memory.frames, MOST_STATE, "bytes of cells"),
+        ):
+            if number > most:
+                raise Unsupported(f"{number:,} {noun}, where a module has room for {most:,}")
+        try:
+            return builder, Codec(builder).encode(first, 0)
+        except TooSmall as small:
+            rooms[small.room] = small.wanted

@@ -23,6 +23,7 @@ from interpreter.lowering.constants import RuleFailure, check_records
 from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
+    from interpreter.compiler.build.shapes import TooSmall
     from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
     from interpreter.compiler.wasm.whole_games import Whole
@@ -51,6 +52,10 @@ class CompiledMachine(Machine):
     """Seconds of play left in the plain form before a module is compiled."""
     keeper: Keeper | None = None
     bailouts: int = 0
+    rooms: dict[str, int] = field(default_factory=dict)
+    """Rooms of the module that have grown: types of lists with numbers of items."""
+    reasons: dict[str, None] = field(default_factory=dict)
+    """Reasons why the plain form plays, or makes some choices, though a module could be compiled."""
     texts: dict[str, int] = field(default_factory=dict)
     """Numbers of texts in memory, shared by all modules of a table."""
     compiled: Compiled | None = None
@@ -87,8 +92,9 @@ class CompiledMachine(Machine):
         before = self.compiled
         try:
             assert self.first is not None
-            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, tuple(self._players.values()))
-        except Unavailable:
+            players = tuple(self._players.values())
+            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, players, self.rooms)
+        except Unavailable as error:
             added = [key for key in self._players if before is None or key not in before.players]
             if added:
                 self._refused.update(added)
@@ -97,6 +103,9 @@ class CompiledMachine(Machine):
                 return self.compile()
             self._none = True
             self.compiled = None
+            if str(error):
+                self.reasons[str(error)] = None
+        self.patience = PATIENCE
         if before is not None:
             before.leave()
         return self.compiled
@@ -117,23 +126,50 @@ class CompiledMachine(Machine):
             state.leave()
             return None
         if home.built is not self.compiled and self.compiled is not None:
-            home.built, home.turn = self.compiled, None  # recompiled with further policies; states have the same layout
+            home.go_on_in(self.compiled)
         return home
 
-    def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
+    def _enters(self, state: State, chance: ChanceSource, *, grows: bool = False) -> Resident | None:
         """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
-        state fits."""
+        state fits. If the plain form has played for long because it does not, the module ``grows``."""
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
         if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance):
             state.leave()
             home = None
-        if home is None and (module := self.module) is not None:
+        module = self.module if home is None else None
+        while module is not None:
+            from interpreter.compiler.build.shapes import TooSmall, Unsupported
             from interpreter.compiler.wasm.resident import enter
 
-            home = enter(module, state, chance)
+            try:
+                return enter(module, state, chance)
+            except TooSmall as small:
+                if not self._can_grow(small):
+                    self.reasons[str(small)] = None
+                module = self._grown(small) if grows and self.patience <= 0 and self._can_grow(small) else None
+            except Unsupported as error:
+                self.reasons[str(error)] = None
+                module = None
         return home
+
+    def _can_grow(self, small: TooSmall) -> bool:
+        """Return whether a module with a larger room can be built."""
+        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.wasm.codec import fitted
+
+        assert self.first is not None
+        try:
+            fitted(self, self.first, {**self.rooms, small.room: small.wanted}, self.texts)
+        except Unsupported:
+            return False
+        return True
+
+    def _grown(self, small: TooSmall) -> Compiled | None:
+        """Compile the module again with a larger room."""
+        self.rooms[small.room] = small.wanted
+        return self.compile()
 
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
         """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
@@ -171,7 +207,7 @@ class CompiledMachine(Machine):
             home.turn = turn = home.upcoming.pop()
             return turn
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
-            home = self._enters(state, chance)
+            home = self._enters(state, chance, grows=True)
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)

@@ -15,7 +15,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
-from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
@@ -38,14 +38,16 @@ class Unavailable(Exception):
 
 
 class Made(NamedTuple):
-    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`), texts
-    and policies."""
+    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`),
+    texts, policies, the rooms that have grown, and the reasons why functions are left out."""
 
     code: bytes
     addresses: dict[str, int]
     whole: dict[str, int]
     texts: dict[str, int]
     players: tuple[str, ...]
+    rooms: dict[str, int]
+    left_out: tuple[str, ...]
 
 
 class _Decision(Struct, frozen=True):
@@ -88,6 +90,7 @@ class Compiled:
         self.machine, self.builder = machine, builder
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
+        self.left_out = made.left_out
         self.addresses, self.whole = made.addresses, made.whole
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
@@ -120,24 +123,37 @@ class Compiled:
 
     @classmethod
     def of(
-        cls, machine: Machine, first: State, texts: dict[str, int], keeper: Keeper | None, players: tuple[Player, ...]
+        cls,
+        machine: Machine,
+        first: State,
+        texts: dict[str, int],
+        keeper: Keeper | None,
+        players: tuple[Player, ...],
+        rooms: dict[str, int],
     ) -> Compiled:
         """Build or load the module of a table with these policies.
 
         ``first`` is the state that games begin with, ``texts`` are the numbers of texts in all modules of the table,
-        to which those of this one are added. Raises :class:`Unavailable`.
+        to which those of this one are added, as are the ``rooms`` that it needs. Raises :class:`Unavailable`.
         """
         if not is_available():
             raise Unavailable("wasmtime cannot be imported")
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        builder.shapes.texts = texts  # shared: states move between modules
         key = kept_as(player.key for player in players)
         made, instance = _kept(keeper, key), None
-        if made is not None and all(texts.get(text, number) == number for text, number in made.texts.items()):
+        if (
+            made is not None
+            and all(texts.get(text, number) == number for text, number in made.texts.items())
+            and all(made.rooms.get(room, 0) >= size for room, size in rooms.items())
+        ):
             with suppress(Invalid):  # compiled by another version of wasmtime: compile again
                 instance = Instance(made.code)
+                rooms.update(made.rooms)
+        try:
+            builder, state = fitted(machine, first, rooms, texts)
+        except Unsupported as error:
+            raise Unavailable(str(error)) from None
         if made is None or instance is None:
-            made = _made(first, builder, players)
+            made = _made(state, builder, players)
             if keeper is not None:
                 keeper.keep(key, marshal.dumps(tuple(made)))
             instance = Instance(made.code)
@@ -407,13 +423,13 @@ def _kept(keeper: Keeper | None, key: str) -> Made | None:
         return None
 
 
-def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
+def _made(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
     try:
-        first = Codec(builder).encode(first_state, 0)
         bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in players]
         text, plan = assembled(builder, first, bots)
         code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
     keys = tuple(player.key for player in players)
-    return Made(code, plan.numbers, plan.whole, dict(builder.shapes.texts), keys)
+    left_out = tuple(dict.fromkeys(builder.left_out.values()))
+    return Made(code, plan.numbers, plan.whole, dict(builder.shapes.texts), keys, builder.shapes.rooms, left_out)
