@@ -145,9 +145,7 @@ class Observer(Sights):
         """Write the zone of each card, if the seat may see that zone. The code has no branch, since there are many
         cards."""
         group = self.memory.groups[part.of]
-        seen = self.memory.words(
-            [*[-1] * self.seen_width, *self.seen_words]
-        )  # -1: nowhere
+        seen = self.memory.words([*[-1] * self.seen_width, *self.seen_words])  # -1: nowhere
         bit = b.kept(ONE << SEAT, "bit")
         with b.counted(ops.Constant(group.count)) as number:
             place = b.kept(number * WORD, "place")

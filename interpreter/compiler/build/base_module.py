@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
 
+from interpreter.base.source import Span
 from interpreter.compiler.build.frames import frame_shape
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.shapes import Shapes, halves
@@ -40,6 +41,10 @@ class Module:
         self.frame = cache(partial(frame_shape, program, self.shapes))
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
+        self.tight: list[str] = []
+        """Rooms that are checked, see :data:`~interpreter.compiler.build.memory.TIGHT`."""
+        self.places: dict[str, Span] = {}
+        """Positions of what makes functions impossible."""
         self.rows: dict[tuple[str, tuple[core.Expression, ...]], int] = {}
         """Numbers of the functions that return rows, by their expressions."""
         self._names: dict[str, str] = {}

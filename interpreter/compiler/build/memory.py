@@ -15,8 +15,11 @@ from interpreter.kernel.state import Value
 from interpreter.language.types import BagType, Type
 from interpreter.lowering.constants import Constants
 
-__all__ = ["BLOCKS", "FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
+__all__ = ["BLOCKS", "FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "TIGHT", "Memory"]
 
+TIGHT = 32
+"""Address of two words about the room that was too small when the module trapped: its number, from 1, and what it
+needed."""
 STATE = 64
 """Address of the state: a header, then the cells, then the frames."""
 HEADER = 8

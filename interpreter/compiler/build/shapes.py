@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from interpreter.base.source import Span
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
 from interpreter.language.model import RuleLayer
@@ -59,7 +60,13 @@ MOST_NUMBER = 2**31 - 1
 
 
 class Unsupported(Exception):
-    """Something that a module cannot do; the plain form does it."""
+    """Something that a module cannot do; the plain form does it. ``span`` is the declaration that is concerned."""
+
+    span: Span | None = None
+
+    @property
+    def reason(self) -> str:
+        return f"{self.span}: {self}" if self.span is not None else str(self)
 
 
 class TooSmall(Unsupported):

@@ -100,7 +100,12 @@ class Codec:
             held = state.cells[group.base : group.base + group.count]
             known = self._groups.get(name)
             if known is None or known[0] != held:
-                words = self._group(name, group.type, held)
+                try:
+                    words = self._group(name, group.type, held)
+                except Unsupported as error:
+                    declared = self.module.constants.model.groups.get(name)
+                    error.span = declared.span if declared is not None and declared.file else None
+                    raise
                 known = self._groups[name] = held, struct.pack(f"<{len(words)}i", *words)
             parts.append(known[1])
         frames: list[int] = []
@@ -226,13 +231,16 @@ def fitted(
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets, rooms)
         if texts is not None:
             builder.shapes.texts = texts  # shared: states move between modules
-        for number, most, noun in (
-            (len(machine.constants.watches), MOST_WATCHES, "standing rules"),
-            (len(machine.constants.seats), MOST_SEATS, "seats"),
-            (builder.memory.frames, MOST_STATE, "bytes of cells"),
+        model, watched = machine.constants.model, machine.constants.watches
+        for number, most, noun, spans in (
+            (len(watched), MOST_WATCHES, "standing rules", [watch.rule.span for watch in watched]),
+            (len(machine.constants.seats), MOST_SEATS, "seats", [role.span for role in model.roles.values()]),
+            (builder.memory.frames, MOST_STATE, "bytes of cells", [group.span for group in model.groups.values()]),
         ):
             if number > most:
-                raise Unsupported(f"{number:,} {noun}, where a module has room for {most:,}")
+                error = Unsupported(f"{number:,} {noun}, where a module has room for {most:,}")
+                error.span = spans[-1]
+                raise error
         try:
             return builder, Codec(builder).encode(first, 0)
         except TooSmall as small:

@@ -23,7 +23,7 @@ from interpreter.lowering.constants import RuleFailure, check_records
 from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
-    from interpreter.compiler.build.shapes import TooSmall
+    from interpreter.compiler.build.shapes import TooSmall, Unsupported
     from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
     from interpreter.compiler.wasm.whole_games import Whole
@@ -36,6 +36,7 @@ __all__ = ["CompiledMachine"]
 PATIENCE = 0.6
 """Seconds of play in the plain form before a module is compiled. A cached module is used at once."""
 
+MOST_REASONS = 3
 MOST_POLICIES = 12
 """Maximum number of policies in a module. Further ones run in the plain form."""
 
@@ -67,6 +68,10 @@ class CompiledMachine(Machine):
     """Policies and their keys, by the identity of the policy."""
     _whole: Whole | None = None
     """The runner of whole games."""
+    _is_stuck: bool = False
+    """True if the module cannot grow any more."""
+    _trap: Unsupported | None = None
+    """The reason why the plain form has just made a choice that the module could not make."""
     _none: bool = False
     """True if no module can be compiled."""
 
@@ -104,7 +109,7 @@ class CompiledMachine(Machine):
             self._none = True
             self.compiled = None
             if str(error):
-                self.reasons[str(error)] = None
+                self._because(str(error))
         self.patience = PATIENCE
         if before is not None:
             before.leave()
@@ -144,32 +149,41 @@ class CompiledMachine(Machine):
             from interpreter.compiler.wasm.resident import enter
 
             try:
-                return enter(module, state, chance)
-            except TooSmall as small:
-                if not self._can_grow(small):
-                    self.reasons[str(small)] = None
-                module = self._grown(small) if grows and self.patience <= 0 and self._can_grow(small) else None
-            except Unsupported as error:
-                self.reasons[str(error)] = None
-                module = None
+                home, error = enter(module, state, chance), self._trap
+            except Unsupported as refused:
+                home, error = None, refused
+            is_small = isinstance(error, TooSmall) and not self._is_stuck
+            if error is None or (is_small and (self.patience > 0 or not grows)):
+                return home  # it grows later, if the plain form plays for long
+            self._trap = None
+            module = self._grown(error) if isinstance(error, TooSmall) else None
+            if module is None:
+                self._because(error.reason)
+            elif home is not None:
+                home.go_on_in(module)
+                return home
         return home
 
-    def _can_grow(self, small: TooSmall) -> bool:
-        """Return whether a module with a larger room can be built."""
+    def _grown(self, small: TooSmall) -> Compiled | None:
+        """Compile the module again with a larger room; return None if its states would be too large."""
         from interpreter.compiler.build.shapes import Unsupported
         from interpreter.compiler.wasm.codec import fitted
 
         assert self.first is not None
+        larger = {**self.rooms, small.room: small.wanted}
         try:
-            fitted(self, self.first, {**self.rooms, small.room: small.wanted}, self.texts)
+            if not self._is_stuck:
+                fitted(self, self.first, larger, self.texts)
         except Unsupported:
-            return False
-        return True
-
-    def _grown(self, small: TooSmall) -> Compiled | None:
-        """Compile the module again with a larger room."""
-        self.rooms[small.room] = small.wanted
+            self._is_stuck = True
+        if self._is_stuck:
+            return None
+        self.rooms.update(larger)
         return self.compile()
+
+    def _because(self, reason: str) -> None:
+        if len(self.reasons) < MOST_REASONS:
+            self.reasons[reason] = None
 
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
         """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
@@ -208,6 +222,7 @@ class CompiledMachine(Machine):
             return turn
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance, grows=True)
+        trap = None
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)
@@ -215,9 +230,11 @@ class CompiledMachine(Machine):
             if taken is not None:
                 return taken
             self.bailouts += 1
+            trap = home.built.why_trapped()
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
         self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, *code))
+        self._trap = trap
         try:
             return self.asked(state)
         except RuleFailure:

@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.memory import STATE, TIGHT
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.build.shapes import WORD, TooSmall, Unsupported, signed
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
@@ -33,6 +33,10 @@ FIRST_WAIT, MOST_WAIT = 4, 1_024
 """Steps before the module plays ahead: at first, and at most. Each time it played ahead in vain doubles them."""
 
 
+BEYOND = "a choice needs more than a module has room for: numbers of 31 bits, 8 MB of options, 500,000 steps"
+"""The reason if a module traps, the plain form makes the choice, and the state fits."""
+
+
 class Unavailable(Exception):
     """No module can be built for a table; the plain form plays."""
 
@@ -47,6 +51,7 @@ class Made(NamedTuple):
     texts: dict[str, int]
     players: tuple[str, ...]
     rooms: dict[str, int]
+    tight: tuple[str, ...]
     left_out: tuple[str, ...]
 
 
@@ -90,7 +95,7 @@ class Compiled:
         self.machine, self.builder = machine, builder
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
-        self.left_out = made.left_out
+        self._tight, self._left_out = made.tight, made.left_out
         self.addresses, self.whole = made.addresses, made.whole
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
@@ -137,7 +142,7 @@ class Compiled:
         to which those of this one are added, as are the ``rooms`` that it needs. Raises :class:`Unavailable`.
         """
         if not is_available():
-            raise Unavailable("wasmtime cannot be imported")
+            raise Unavailable  # which is told already
         key = kept_as(player.key for player in players)
         made, instance = _kept(keeper, key), None
         if (
@@ -151,7 +156,7 @@ class Compiled:
         try:
             builder, state = fitted(machine, first, rooms, texts)
         except Unsupported as error:
-            raise Unavailable(str(error)) from None
+            raise Unavailable(error.reason) from None
         if made is None or instance is None:
             made = _made(state, builder, players)
             if keeper is not None:
@@ -293,6 +298,16 @@ class Compiled:
         home.upcoming = turns
         return turns.pop()
 
+    def why_trapped(self) -> Unsupported:
+        """Return the reason of the last trap, as far as it is known."""
+        at = TIGHT // WORD
+        number, needed = self._words[at : at + 2]
+        self._words[at] = 0
+        if number:
+            room = self._tight[number - 1]
+            return TooSmall(f"{needed:,} items or words of `{room}`, where a module had less room", room, 2 * needed)
+        return Unsupported(self._left_out[0] if self._left_out else BEYOND)
+
     def after_trap(self) -> Turn | None:
         """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
         itself trapped."""
@@ -432,4 +447,13 @@ def _made(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> 
         raise Unavailable(str(error)) from None
     keys = tuple(player.key for player in players)
     left_out = tuple(dict.fromkeys(builder.left_out.values()))
-    return Made(code, plan.numbers, plan.whole, dict(builder.shapes.texts), keys, builder.shapes.rooms, left_out)
+    return Made(
+        code,
+        plan.numbers,
+        plan.whole,
+        dict(builder.shapes.texts),
+        keys,
+        builder.shapes.rooms,
+        tuple(builder.tight),
+        left_out,
+    )
