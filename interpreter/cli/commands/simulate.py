@@ -95,6 +95,7 @@ def command(
 
     crew = _crew(jobs, cluster, games)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    options.tell_plain(loaded)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)

@@ -50,6 +50,12 @@ class Module:
         self._names: dict[str, str] = {}
         self._requested: list[Callable[[], ops.Function]] = []
 
+    @property
+    def rules_left_out(self) -> dict[Span, str]:
+        """The reasons why rules do nothing but trap, by their positions. Policies are left out on purpose."""
+        places = {span: self.left_out[name] for name, span in self.places.items()}
+        return {span: why for span, why in places.items() if self.program.layer_at(span) is not None}
+
     # --- names and functions
 
     def name(self, kind: str, subject: str) -> str:

@@ -446,7 +446,7 @@ def _made(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> 
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
     keys = tuple(player.key for player in players)
-    left_out = tuple(dict.fromkeys(builder.left_out.values()))
+    left_out = tuple(f"{span}: {why}" for span, why in builder.rules_left_out.items())
     return Made(
         code,
         plan.numbers,
