@@ -17,7 +17,9 @@ from interpreter.bots.uniform import RandomBot
 from interpreter.engine.flow_checks import MAXIMUM_CALLS, MAXIMUM_LEVELS
 from interpreter.engine.game import Game
 from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.closures import MAXIMUM_PASSES
 from interpreter.plain.machine import MAXIMUM_DEPTH
+from interpreter.reading.yaml import MAX_BYTES, MAX_DEPTH, MAX_VALUES, decode, read_yaml
 from interpreter.simulate.simulation import simulate
 from interpreter.simulate.summary import summary
 from tests.small import examined, loaded, outcome, write
@@ -538,3 +540,38 @@ def test_measures_add_up_by_what_has_a_name(tmp_path: Path, type_: str) -> None:
         return
     ruleset = loaded(path)
     assert summary(ruleset, ["random", "random"], simulate(ruleset, [RandomBot(), RandomBot()], 3))["games"] == 3
+
+
+def test_a_loop_has_so_many_passes_in_both_forms(tmp_path: Path) -> None:
+    act = "let x = 0\nwhile x < {} at most 900000 times:\n  x = x + 1\nend game"
+    assert outcome(write(tmp_path, act.format(MAXIMUM_PASSES))) == "plays"
+    located(write(tmp_path, act.format(MAXIMUM_PASSES + 1)), "R002 this never reaches a decision")
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_games_that_nobody_watches_nest_as_deep(tmp_path: Path, kind: object) -> None:
+    """A simulation plays whole games in the module."""
+    assert callable(kind)
+    bots = [RandomBot(), RandomBot()]
+    (row,) = simulate(loaded(with_event(tmp_path, *kind(MAXIMUM_DEPTH))), bots, 1)
+    assert row.rounds
+    with pytest.raises(RuleFailure, match="too deeply"):
+        list(simulate(loaded(with_event(tmp_path, *kind(MAXIMUM_DEPTH + 1))), bots, 1))
+
+
+FILES: dict[str, tuple[int, Callable[[int], str], str]] = {
+    "bytes": (MAX_BYTES, lambda n: "a: b #" + "x" * (n - 7) + "\n", "E012"),
+    "values": (MAX_VALUES, lambda n: "a: [" + "1, " * (n - 4) + "1]\n", "E010"),
+    "levels": (MAX_DEPTH, lambda n: "a: " + "[" * (n - 1) + "]" * (n - 1) + "\n", "E011"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_limited_where_the_documents_say(name: str) -> None:
+    most, text, code = FILES[name]
+    for number, wanted in ((most, []), (most + 1, [code])):
+        file, found = decode("a.yaml", text(number).encode())
+        root, further = read_yaml(file) if not found else (None, [])
+        assert [d.code for d in (*found, *further)] == wanted
+        assert all(d.span is not None for d in (*found, *further))
+        assert (root is None) == bool(wanted)

@@ -26,6 +26,7 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import descendants
+from interpreter.plain.closures import MAXIMUM_PASSES
 
 __all__ = ["FunctionGroup", "Steps"]
 
@@ -293,6 +294,7 @@ class Steps(DelayedBlocks):
             self.add(ops.If(ops.negated(self.value(step.test)), (ops.Break(label),)))
             self.set(passes, passes + 1)
             self.add(ops.Charge(ops.Constant(2)))
+            self.fail_if(passes > MAXIMUM_PASSES, "a loop without end")
             if limit is not None:
                 self.fail_if(passes > limit, "more passes than allowed")
             self.steps(step.body)
