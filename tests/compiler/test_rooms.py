@@ -331,6 +331,12 @@ def test_numbers_that_become_too_large_are_told(tmp_path: Path) -> None:
     assert "31 bits" in result.stderr
 
 
+def test_what_other_processes_play_slowly_is_told(tmp_path: Path) -> None:
+    path = TOO_LARGE["a number"][0](tmp_path)
+    result = called(tmp_path, "simulate", str(path), *"--players 2 --seed 1 -n 9 --bots random --jobs 2".split())
+    assert result.stderr.count("the slower plain form has played") == 1
+
+
 def test_nothing_is_told_where_a_module_plays(tmp_path: Path) -> None:
     path = made(tmp_path, playing("who.score += x"))
     assert not [d for d in validate([str(path)]).diagnostics if d.code == "W705"]

@@ -95,11 +95,11 @@ def command(
 
     crew = _crew(jobs, cluster, games)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
-    options.tell_plain(loaded)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
     values = options.settings_for(loaded, number, settings)
+    options.tell_plain(loaded, number, values)
     if round_robin is not None:
         if bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")

@@ -119,6 +119,19 @@ class CompiledMachine(Machine):
         """Return the module, compiled now if necessary."""
         return self.compiled if self.compiled is not None or self._none else self.compile()
 
+    def missing(self) -> list[str]:
+        """Return the reason why no module can be built, if none has been tried yet."""
+        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.wasm.codec import fitted
+
+        assert self.first is not None
+        try:
+            if self.compiled is None:
+                fitted(self, self.first, dict(self.rooms), dict(self.texts))
+        except Unsupported as error:
+            return [error.reason]
+        return []
+
     def _is_cached(self) -> bool:
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
 
