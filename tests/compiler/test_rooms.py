@@ -260,6 +260,7 @@ def called(folder: Path, *arguments: str) -> Result:
 
 # --- what has no room -------------------------------------------------------------------------------------------------
 
+GAMES = ("--players", "2", "--seed", "1", "-n", "9", "--bots", "random")
 TOO_LARGE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a number": (
         lambda folder: made(folder, playing("thing += x"), state="  thing: {value: int, start: 5000000000}\n"),
@@ -333,7 +334,7 @@ def test_numbers_that_become_too_large_are_told(tmp_path: Path) -> None:
 
 def test_what_other_processes_play_slowly_is_told(tmp_path: Path) -> None:
     path = TOO_LARGE["a number"][0](tmp_path)
-    result = called(tmp_path, "simulate", str(path), *"--players 2 --seed 1 -n 9 --bots random --jobs 2".split())
+    result = called(tmp_path, "simulate", str(path), *GAMES, "--jobs", "2")
     assert result.stderr.count("the slower plain form has played") == 1
 
 
