@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.authoring.validation import spoken_in, unknown_words
+from interpreter.authoring.validation import check_rooms, spoken_in, unknown_words
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.engine.pipeline import examine
@@ -129,6 +129,7 @@ def _said(root: Path) -> list[Diagnostic]:
         suite.checked(scenario, ruleset)
     found.extend(suite.diagnostics)
     found.extend(spoken_in(shelf, examined))
+    found.extend(check_rooms(shelf, document, examined))
     texts = [shelf.read("words", id)[0] for id in shelf.ids("words")]
     found.extend(each for document in texts if document for each in unknown_words(document, [examined.model]))
     return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))

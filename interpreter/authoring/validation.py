@@ -20,6 +20,7 @@ from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
+from interpreter.play.table_module import check_module
 from interpreter.reading.compose import Composition, check_references, compose, declared_in, word
 from interpreter.reading.files import (
     KINDS,
@@ -37,7 +38,7 @@ from interpreter.reading.files import (
 from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of, stacks_of
 from interpreter.reading.yaml import Mapping
 
-__all__ = ["Validation", "spoken_in", "unknown_words", "validate"]
+__all__ = ["Validation", "check_rooms", "spoken_in", "unknown_words", "validate"]
 
 
 @dataclass
@@ -172,7 +173,8 @@ class _Validator:
         """Check the ruleset itself, or every ruleset that contains the file or can contain it."""
         match document.kind:
             case "ruleset":
-                self._examined(document, overlays)
+                examined = self._examined(document, overlays)
+                self.report(check_rooms(with_files(self.shelf, overlays)[0], document, examined))
             case "scenarios":
                 self._scenarios(document)
             case "policies":
@@ -341,6 +343,17 @@ def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterato
         if entry.key.text not in known:
             message = f"unknown name `{entry.key.text}`{did_you_mean(entry.key.text, known)}"
             yield Diagnostic("E301", message, entry.key.span)
+
+
+def check_rooms(shelf: Shelf, document: Document, examined: Examined) -> Iterator[Diagnostic]:
+    """Check whether a ruleset without errors fits into a module, with as many players as need no further overlay."""
+    if examined.errors or examined.composition is None or examined.program is None:
+        return
+    players = examined.composition.players
+    numbers = {*range(players.low, players.high + 1)}.difference(number for number, _ in players.overlays)
+    if numbers:
+        ruleset = ruleset_of(shelf, document, examined)
+        yield from check_module(ruleset, ruleset.table(max(numbers), ruleset.settings({})))
 
 
 def spoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:

@@ -118,4 +118,5 @@ CODES: dict[str, str] = {
     "W702": "unused declaration",
     "W703": "impossible case",
     "W704": "policy has no lines for a decision",
+    "W705": "too large for a module",
 }

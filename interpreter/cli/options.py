@@ -45,6 +45,7 @@ __all__ = [
     "settings_for",
     "settings_given",
     "settings_option",
+    "tell_plain",
 ]
 
 MOST_GAMES, MOST_SEEDS = 10**9, 10**18
@@ -155,6 +156,22 @@ def loaded(name: str, overlays: Sequence[str] = ()) -> Ruleset:
     from interpreter.engine.ruleset import load
 
     return load(name, overlays)
+
+
+def tell_plain(ruleset: Ruleset, players: int = 0, settings: Mapping[str, object] | None = None) -> None:
+    """At the end of the command, say on stderr why the plain form has played, if a module could not. With a number of
+    players, say it also if other processes have played."""
+
+    from interpreter.cli.output import notice
+
+    def tell() -> None:
+        reasons = ruleset.reasons_for_plain
+        if players and not reasons:
+            reasons = ruleset.table(players, ruleset.settings(settings or {})).machine.missing()
+        if reasons:
+            notice(f"{ruleset.id}: the slower plain form has played: {'; '.join(reasons)}")
+
+    click.get_current_context().call_on_close(tell)
 
 
 def seed_for(seed: int | None) -> int:

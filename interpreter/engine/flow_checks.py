@@ -6,18 +6,20 @@ Takes a checked model and its reachability; returns errors and warnings.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.walk import descendants
+from interpreter.language.walk import descendants, nested
 from interpreter.lowering.facts import Facts, Reach, target_of
 from interpreter.lowering.reach import reads_of
 
 __all__ = ["check_flow"]
 
-MAXIMUM_CALLS = 60
+MAXIMUM_CALLS, MAXIMUM_LEVELS = 60, 200
+"""Maximum numbers of calls without a frame, and of nested expressions and statements around them. The plain form needs
+about three frames of Python's stack for a level."""
 ASKS = ""
 """Stands for a decision among the names of procedures and events."""
 
@@ -33,7 +35,7 @@ def check_flow(model: Model, reach: Reach) -> list[Diagnostic]:
         *_check_unused(model, reach),
         *_check_templates(model, reach),
         *_check_starts(model, reach),
-        *(() if recursive else _check_depth(reach)),
+        *(() if recursive else _check_depth(model, reach)),
     ]
 
 
@@ -212,23 +214,42 @@ def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
             yield Diagnostic("E710", message, group.start.span, help="give it its value in the procedure of `setup`")
 
 
-def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
-    """Check that calls of functions do not nest too deeply."""
-    calls = {
-        name: [called for called in reach.own[name].calls if called in reach.procedures]
-        for name, layer in reach.procedures.items()
-        if layer.form != "does"
-    }
-    depth: dict[str, int] = {}  # functions that are known to be shallow enough
+def _check_depth(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """Check that calls without a frame, which are calls of the host, do not nest too deeply."""
+    plain = {name for name, layer in reach.procedures.items() if layer.form != "does" or not reach.has_frame(name)}
+    waits = {name: facts.calls & plain for name, facts in reach.own.items()}
+    levels: dict[str, int] = {}
     for _ in range(MAXIMUM_CALLS + 1):
-        left = [name for name in calls if name not in depth]
-        if not left:
-            return
-        ready = [name for name in left if all(called in depth for called in calls[name] if called in calls)]
-        depth.update(dict.fromkeys(ready, 0))
-    name = next(name for name in calls if name not in depth)
-    message = f"`{reach.procedures[name].rule}` starts a chain of more than {MAXIMUM_CALLS} calls"
-    yield Diagnostic("E711", message, reach.procedures[name].span)
+        ready = [name for name in waits if name not in levels and waits[name] <= levels.keys()]
+        for name in ready:
+            levels[name] = _levels(model, reach.procedures[name], {called: levels[called] for called in waits[name]})
+    for name, layer in reach.procedures.items():
+        if name not in levels:
+            message = f"`{layer.rule}` starts a chain of more than {MAXIMUM_CALLS} calls"
+        elif waits[name] and levels[name] > MAXIMUM_LEVELS:
+            message = f"the calls that `{layer.rule}` starts, and what they stand in, nest {levels[name]} levels deep"
+            message += f", want at most {MAXIMUM_LEVELS}"
+        else:
+            continue
+        yield Diagnostic("E711", message, layer.span)
+        return
+
+
+def _levels(model: Model, layer: RuleLayer, levels: Mapping[str, int]) -> int:
+    """Return how deep the text of a layer nests, with the texts that it calls: ``levels`` has
+    those of calls without a frame."""
+    deepest = 1 + levels.get(layer.below, 0) if layer.guard is not None else 1
+    for node, level in nested((layer.body, layer.guard)):
+        match node:
+            case core.CallRule() | core.CallBase():
+                called = [target_of(model, node)]
+            case core.Notes(event):
+                cases = [case for t in model.triggers.values() if t.event == event for case in t.cases]
+                called = [case.procedure for case in cases if case.procedure is not None]
+            case _:
+                called = []
+        deepest = max(deepest, level + max((levels.get(name, 0) for name in called), default=0))
+    return 1 + deepest
 
 
 def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:

@@ -107,6 +107,13 @@ class Ruleset(Rules):
                 self._taking[required] = load(self.document.path, overlays, self.shelf)
         return self._taking[required]
 
+    @property
+    def reasons_for_plain(self) -> list[str]:
+        """The reasons why the plain form has made choices that a module could not make, or played all games."""
+        rules = [self, *(other for other in self._taking.values() if other is not self)]
+        tables = [table for each in rules for table in each._tables.values()]
+        return list(dict.fromkeys(reason for table in tables for reason in table.machine.reasons))
+
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
         """Return a copy with another model that exists in no file.
 

@@ -300,6 +300,9 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
             ]  # the first local is the seat, if any
             start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
+            held = start if type(start) is tuple else (start,)
+            if isinstance(group.type, TokenHolderType | StockType) and min(held) < 0:
+                raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
         if group.lasts != "game":
             resets.setdefault(group.lasts, []).append((cell, cells[cell]))
     machine.resets.update(resets)
@@ -321,8 +324,6 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
         remaining = list(kind.totals)
         for cell, group in holders:
             held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
-            if min(held) < 0:
-                raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
             if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
                 raise _unfit("E311", f"`{group.name}` starts with more than its spaces take", group)
             remaining = [a - b for a, b in zip(remaining, held, strict=True)]

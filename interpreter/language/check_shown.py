@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
@@ -15,7 +16,21 @@ from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
-from interpreter.language.types import LINK, NODE, PLACE, SEAT, BoolType, IntType, ListType, NeverType, PieceType, Type
+from interpreter.language.types import (
+    LINK,
+    NODE,
+    PLACE,
+    SEAT,
+    BoolType,
+    CompositeType,
+    IntType,
+    LinkType,
+    ListType,
+    NeverType,
+    PieceType,
+    PlaceType,
+    Type,
+)
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -208,14 +223,14 @@ class Shown(Checker):
         if isinstance(text := entry.get("each"), Scalar):
             local = frame.add(text.text, SEAT)
             each.append((local.index, core.AllSeats(type=ListType(SEAT), span=text.span)))
-            keys.append(MeasureKey(text.text, local.index, SEAT))
+            keys.append(self._key(text.text, local.index, SEAT, text.span))
         if (text := entry.get("for")) is not None:
             match = parsed(text, parse_match, self.report)
             for binder in match.binders if match is not None else ():
                 items, of = expressions.items(binder.items)
                 local = frame.add(binder.name, of)
                 each.append((local.index, items))
-                keys.append(MeasureKey(binder.name, local.index, of))
+                keys.append(self._key(binder.name, local.index, of, binder.items.span))
             test = self.narrowed(test, match.test if match is not None else None, expressions)
         tree = expression_of(entry.get("value"), self.report)
         if tree is None:
@@ -240,12 +255,18 @@ class Shown(Checker):
             )
         )
 
+    def _key(self, name: str, local: int, type_: Type, span: Span) -> MeasureKey:
+        """Return a key of a measure: figures are added up by its values, which therefore need a name."""
+        if isinstance(type_, CompositeType | PieceType | PlaceType | LinkType):
+            self.error("E401", f"a measure by {type_}, want a number, a text or something with a name", span)
+        return MeasureKey(name, local, type_)
+
     def _event_keys(self, by: Iterable[Scalar], names: tuple[str, ...], event: Event) -> Iterator[MeasureKey]:
         """Yield the values of an event that are keys of a measure."""
         for scalar in by:
             if scalar.text in names:
                 place = names.index(scalar.text)
-                yield MeasureKey(scalar.text, place, list(event.fields.values())[place])
+                yield self._key(scalar.text, place, list(event.fields.values())[place], scalar.span)
             else:
                 message = f"unknown name `{scalar.text}`{did_you_mean(scalar.text, names)}"
                 self.error("E301", message, scalar.span)

@@ -18,6 +18,7 @@ from interpreter.language.types import (
     BagType,
     CardHolderType,
     CardType,
+    CollectionType,
     KindType,
     NeverType,
     StockType,
@@ -80,8 +81,6 @@ class Starts(Checker):
         expected = group.type
         if isinstance(expected, TokenHolderType | StockType):
             expected = read_type(expected, unit=self.model.is_unit(expected.name))
-        if isinstance(value, Sequence) and not value.items:
-            return core.Const((), type=expected, span=value.span), 0
         if isinstance(value, Mapping) and isinstance(expected, BagType):
             kind = self.model.kinds[expected.name]
             counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
@@ -94,7 +93,9 @@ class Starts(Checker):
                     )
             bag = tuple(count if isinstance(count := counts.get(member, 0), int) else 0 for member in kind.members)
             return core.Const(bag, type=expected, span=value.span), 0
-        tree = expression_of(value, self.report)
+        if isinstance(value, Sequence) and not value.items and isinstance(expected, CollectionType):
+            return core.Const((), type=expected, span=value.span), 0
+        tree = self._expression(value)
         if tree is None:
             return None, 0
         if isinstance(tree, nodes.Name) and tree.name in self.model.tables:
@@ -102,6 +103,13 @@ class Starts(Checker):
         if isinstance(tree, nodes.Name) and tree.name in self.signatures:
             tree = nodes.Call(tree.name, (), name_span=tree.span, span=tree.span)
         return expressions.need(tree, expected), frame.size
+
+    def _expression(self, value: Value) -> nodes.Expr | None:
+        """Parse an initial value: the text of an expression, or a list of such texts."""
+        if not isinstance(value, Sequence):
+            return expression_of(value, self.report)
+        items = [self._expression(item) for item in value.items]
+        return nodes.ListLiteral(tuple(filter(None, items)), span=value.span) if all(items) else None
 
     def _table_as_start(self, name: str, expected: Type, span: Span) -> core.Expression:
         """Check a table used as an initial value: by players, by kind of token or by both."""

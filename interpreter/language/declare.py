@@ -27,14 +27,19 @@ from interpreter.language.texts import Report, type_of
 from interpreter.language.types import (
     INT,
     NEVER,
+    CardHolderType,
     CardType,
+    CollectionType,
+    ListType,
     MadeType,
     NeverType,
     PieceType,
     PilesType,
     PoolType,
     RecordType,
+    SetType,
     StockType,
+    TokenHolderType,
     TrackType,
     Type,
     ZoneType,
@@ -352,7 +357,8 @@ class _Things(Reader):
             message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
             self.error("E104", message, keys["seen"].span)
         start = keys.get("start")
-        if isinstance(start, Scalar) and start.text in ("all", "rest"):
+        holder = {"all": CardHolderType, "rest": TokenHolderType}
+        if isinstance(start, Scalar) and start.text in holder and isinstance(group.type, holder[start.text]):
             group = replace(group, starts=cast(Literal["all", "rest"], start.text))
         elif start is not None:
             group = replace(group, starts="value")
@@ -371,9 +377,20 @@ class _Things(Reader):
             numbers = self._range(keys.get("value"))
             if numbers is not None and isinstance(value, int) and not numbers[0] <= value <= numbers[1]:
                 self.error("E302", f"got {value}, want {numbers[0]} to {numbers[1]}", layers[-1].span)
+            if any(role.setting == name for role in self.model.roles.values()):
+                self._check_seats(keys, type_, value)
             self.model.settings[name] = Setting(
                 name, type_, check, value, word(keys.get("about")), layers[-1].span, numbers
             )
+
+    def _check_seats(self, keys: dict[str, Value], type_: Type, value: plain_data.Value) -> None:
+        """Check a setting that has an item for each seat of a role."""
+        place = keys["value"].span if "value" in keys else self.top()
+        if not isinstance(type_, ListType | NeverType) or type_.optional:
+            self.error("E401", f"got {type_}, want a list: a role takes one seat for each item", place)
+        elif isinstance(value, tuple) and len(value) > MAXIMUM_SEATS:
+            message = f"got a default of {len(value)} seats, want at most {MAXIMUM_SEATS}"
+            self.error("E313", message, keys["default"].span)
 
     def _range(self, value: Value | None) -> tuple[int, int] | None:
         """Return the first and last number of a range type, or of a type made of one, else None."""
@@ -388,8 +405,11 @@ class _Things(Reader):
     def setting_value(self, value: Value, type_: Type) -> plain_data.Value:
         if isinstance(value, Scalar):
             return self.cell_value(Cell(value.text, value.span), type_)
-        if isinstance(value, Sequence) and isinstance(type_, MadeType):
-            return tuple(self.setting_value(item, type_.of) for item in value.items)
+        if isinstance(value, Sequence) and isinstance(type_, CollectionType):
+            items = [self.setting_value(item, type_.of) for item in value.items]
+            return tuple(sorted(set(items)) if isinstance(type_, SetType) and None not in items else items)
+        if type_ != NEVER:
+            self.error("E401", f"got a list, want {type_}", value.span)
         return None
 
     def events(self) -> None:

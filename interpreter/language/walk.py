@@ -14,7 +14,7 @@ from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
 
-__all__ = ["asks_in", "descendants", "is_printed", "rewritten", "size"]
+__all__ = ["asks_in", "descendants", "is_printed", "nested", "rewritten", "size"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,18 @@ def descendants(tree: object) -> Iterator[Struct]:
         elif (children := _children[type(node)]) is not None:
             yield cast(Struct, node)
             stack.extend(children(node))
+
+
+def nested(tree: object) -> Iterator[tuple[Struct, int]]:
+    """Yield all nodes of a tree as :func:`descendants` does, each with its level; that of the tree is 1."""
+    stack: list[tuple[object, int]] = [(tree, 1)]
+    while stack:
+        node, level = stack.pop()
+        if type(node) is tuple:
+            stack.extend((part, level) for part in node[::-1])
+        elif (children := _children[type(node)]) is not None:
+            yield cast(Struct, node), level
+            stack.extend((child, level + 1) for child in children(node))
 
 
 def asks_in(body: object) -> Iterator[core.Ask]:

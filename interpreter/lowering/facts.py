@@ -24,6 +24,8 @@ class Facts:
     events: set[str] = field(default_factory=set)
     keeps: set[str] = field(default_factory=set)
     suspends: bool = False
+    recurs: bool = False
+    """The procedure, or one that it calls, calls itself, perhaps through others."""
     asks: set[str] = field(default_factory=set)
     dynamic_targets: set[str] = field(default_factory=set)
     chances: dict[str, tuple[bool, Type]] = field(default_factory=dict)
@@ -46,6 +48,12 @@ class Reach(Struct):
 
     def suspends(self, procedure: str) -> bool:
         return self.all[procedure].suspends
+
+    def has_frame(self, procedure: str) -> bool:
+        """Return whether a call of a procedure takes a frame: it can suspend, or nest as deep as the rules like. Other
+        calls are calls of the host."""
+        facts = self.all[procedure]
+        return facts.suspends or facts.recurs
 
     def wakes(self, group: str) -> list[str]:
         """Return the standing rules that read a group of cells."""

@@ -1,8 +1,8 @@
 """Lowering: checked procedures become stretches.
 
-A stretch is a basic block: some steps, then an end that jumps, branches, asks, calls a procedure that can suspend, or
-returns. Procedures that cannot suspend stay whole. Layers with `when`, notes with their triggers, and loops are
-desugared here, once for both forms.
+A stretch is a basic block: some steps, then an end that jumps, branches, asks, calls a procedure with a frame, or
+returns. Procedures that can neither suspend nor call themselves need no frame and stay whole. Layers with `when`, notes
+with their triggers, and loops are desugared here, once for both forms.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Asks(Struct, frozen=True):
 
 
 class Calls(Struct, frozen=True):
-    """Call a procedure that can suspend. The result goes to the local ``into`` (-1: it is dropped)."""
+    """Call a procedure that has a frame. The result goes to the local ``into`` (-1: it is dropped)."""
 
     call: core.CallRule | core.CallBase
     into: int
@@ -121,7 +121,7 @@ class Stretch(Struct, frozen=True):
 
 
 class Lowered(Struct, frozen=True):
-    """A lowered procedure: ``steps`` if it cannot suspend, else the stretches from ``entry``."""
+    """A lowered procedure: ``steps`` if it has no frame, else the stretches from ``entry``."""
 
     layer: RuleLayer
     local_count: int
@@ -246,7 +246,7 @@ class Lowering:
         self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
         self._turns = 0
         body = self._expand(self._guarded(layer))
-        if not self.reach.suspends(name):
+        if not self.reach.has_frame(name):
             self.done[name] = Lowered(layer, self._locals, body, -1)
             return
         leave = self._add((), Leaves(None), layer.span)
@@ -355,7 +355,7 @@ class Lowering:
         return self._add(steps, Jumps(after), steps[0].span) if steps else after
 
     def _suspends(self, step: core.Step) -> bool:
-        """Return whether a step can suspend, return or end the game: such a step ends a stretch."""
+        """Return whether a step can suspend, call with a frame, return or end the game: such a step ends a stretch."""
         match step:
             case core.Ask() | core.Settles() | core.Ends() | core.Returns():
                 return True
@@ -375,7 +375,7 @@ class Lowering:
             return False
         target = target_of(self.model, value)
         layer = self.reach.procedures.get(target)
-        return layer is not None and layer.form == "does" and self.reach.suspends(target)
+        return layer is not None and layer.form == "does" and self.reach.has_frame(target)
 
     def _suspending(self, step: core.Step, after: int) -> int:
         """Return the stretch at which a suspending step begins; it continues at ``after``."""

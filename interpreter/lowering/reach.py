@@ -1,7 +1,8 @@
 """Reachability of procedures: calls, reads, changes, noted events, and suspension.
 
 A procedure suspends if it asks, settles, takes turns, ends the game or calls such a procedure; only lowered code can do
-that. The same facts tell the checker in which phases an event can occur, and which standing rules a change wakes.
+that. One that calls itself is lowered too, since its calls may nest deeper than those of the host. The same facts tell
+the checker in which phases an event can occur, and which standing rules a change wakes.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ def reach_of(model: Model, known: Reach | None = None) -> Reach:
                 own[name].calls.add(layer.below)
     _join_triggers(model, own)
     closed.update((name, _closure(name, own)) for name in procedures if name not in closed)
+    recursive = {name for name, facts in closed.items() if name in facts.calls}
+    for name, facts in closed.items():
+        facts.recurs = not recursive.isdisjoint({name, *facts.calls})
     if known is not None:
         return replace(known, procedures=procedures, own=own, all=closed)
     standing_reads = {name: frozenset(reads_of(model, rule.trees, closed)) for name, rule in model.standing.items()}

@@ -1,7 +1,8 @@
 """Watches: the checks that a machine runs after a change so that standing rules hold.
 
-A standing rule that begins with all seats becomes one watch for each seat; any other is one watch. A change of a cell
-that a watch reads wakes it. If a rule reads only cells of its own seat, changes to other seats' cells do not wake it.
+A standing rule that begins with all seats becomes one watch for each seat, as long as a word of a module has a bit for
+each watch; any other is one watch. A change of a cell that a watch reads wakes it. If a rule reads only cells of its
+own seat, changes to other seats' cells do not wake it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
 from interpreter.lowering.lower import Program
 
-__all__ = ["Watch", "wakes", "watches", "with_matches"]
+__all__ = ["MOST_WATCHES", "Watch", "wakes", "watches", "with_matches"]
+
+
+MOST_WATCHES = 64
+"""Number of watches that a module has room for."""
 
 
 class Watch(Struct, frozen=True):
@@ -34,9 +39,11 @@ class Watch(Struct, frozen=True):
 
 def watches(model: Model, seats: tuple[int, ...]) -> tuple[Watch, ...]:
     """Return the watches of a model in the order in which they are checked."""
-    return tuple(
-        Watch(rule, seat) for rule in model.standing.values() for seat in (seats if _is_of_seats(rule) else (None,))
-    )
+    found: list[Watch] = []
+    for left, rule in zip(range(len(model.standing) - 1, -1, -1), model.standing.values(), strict=True):
+        is_split = _is_of_seats(rule) and len(found) + len(seats) + left <= MOST_WATCHES
+        found.extend(Watch(rule, seat) for seat in (seats if is_split else (None,)))
+    return tuple(found)
 
 
 def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Functions of the plain form: each rule that cannot suspend becomes one call, compiled when it is first called."""
+"""Functions of the plain form: each rule without a frame becomes one call, compiled when it is first called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Functions:
         self.program, self.meter = program, Meter()
         self.called: Lazy[str, Called] = Lazy(self._called)
         """The rules by the ids of their layers: functions and verdicts, whose results are memoised until the next
-        change, and procedures that cannot suspend."""
+        change, and procedures without a frame."""
         self.expressions = Evaluator(program, constants, self.meter, self.called)
         self.steps = Performer(self.expressions)
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # policies are checked only if a bot plays by them
 __all__ = ["AskSite", "Code", "Machine", "OptionSite"]
 
 MAXIMUM_DEPTH = 200
+"""Maximum number of procedures with a frame that are open at once."""
+TOO_DEEP = "rules call each other too deeply"
 REPLAY_TIMES = 50
 """Factor on the step budget when the plain form replays choices of a module."""
 
@@ -192,10 +194,10 @@ class Machine:
             self._name_chain(failure, state, going)
             effects.wait_again(state, before)
             raise
-        except RecursionError:
+        except RecursionError:  # the caller has used up the stack: `check_flow` bounds what rules need
             place = self._place(state, going[0]) if going is not None else None
             effects.wait_again(state, before)
-            raise RuleFailure("rules call each other too deeply", place, "R002") from None
+            raise RuleFailure(TOO_DEEP, place, "R002") from None
 
     def _place(self, state: State, index: int) -> Span | None:
         """Return the source position of a stretch, of the active standing rule, or of the phase."""
@@ -220,8 +222,9 @@ class Machine:
             if index < self.first_special:
                 stretch = self.program.stretches[index]
                 rule = self.program.procedures[stretch.procedure].layer.spoken
-                if rule != last:  # if equal, the chain has the rule with the exact position of the call
-                    failure.chain.append(Caller(rule, stretch.span))
+                caller = Caller(rule, stretch.span)
+                if rule != last and caller not in failure.chain:  # the last has the exact position of the call already
+                    failure.chain.append(caller)
                 last = rule
             elif index == self._special["settle"] and not is_first and last in self.constants.model.standing:
                 self._in_standing(failure, self.constants.model.standing[last])
@@ -412,14 +415,22 @@ class Machine:
     # --- procedures
 
     def _enter(self, procedure: str, values: Sequence[Value], up: Frame | None, state: State) -> Going | None:
-        """Enter a procedure. One that cannot suspend runs at once."""
+        """Enter a procedure. One without a frame runs at once."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
             value = self.functions.called[procedure](state, tuple(values))
             return self._leave(up, value)
-        if _depth(up) > MAXIMUM_DEPTH:
-            raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")
+        if self._depth(up) >= MAXIMUM_DEPTH:
+            raise RuleFailure(TOO_DEEP, lowered.layer.span, "R002")
         return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
+
+    def _depth(self, frame: Frame | None) -> int:
+        """Return the number of procedures that have a frame in a stack of frames."""
+        depth = 0
+        while frame is not None:
+            depth += frame[0] < self.first_special
+            frame = frame[2]
+        return depth
 
     def _leave(self, up: Frame | None, value: Value) -> Going:
         assert up is not None
@@ -604,11 +615,3 @@ def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -
         else:
             for values in _combinations(state, env, others):
                 yield (item, *values)
-
-
-def _depth(frame: Frame | None) -> int:
-    depth = 0
-    while frame is not None:
-        frame = frame[2]
-        depth += 1
-    return depth

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from interpreter.base.diagnostics import Diagnostic, RulesetError, Severity
+from interpreter.base.source import Span
 from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
+from interpreter.compiler.wasm.codec import fitted
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
 
-__all__ = ["RANDOM", "module_builder", "module_forms", "rule_of"]
+__all__ = ["RANDOM", "check_module", "module_builder", "module_forms", "rule_of"]
 
 RANDOM = "random"
 
 
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
-    """Return the builder of a module, and for each bot its choice functions by stretch."""
+    """Return the builder of a module, and for each bot its choice functions by stretch. Raise :class:`RulesetError` if
+    no module can be built."""
     machine, policies = table.machine, policies_for(ruleset)
-    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+    try:
+        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+    except Unsupported as error:
+        raise RulesetError([_slow("no module can be built", error.span, str(error), "error")]) from None
     choosing = []
     for bot in bots:
         if bot == RANDOM:
@@ -33,6 +41,24 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
         machine.learn(policy)
         choosing.append(builder.policies.choices(policy, partial(groups_peeked, ruleset.model, policy)))
     return builder, choosing
+
+
+def check_module(ruleset: Ruleset, table: Table) -> Iterator[Diagnostic]:
+    """Check that a module of a table can be built, and that it has all rules; otherwise the plain form plays."""
+    machine = table.machine
+    try:
+        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+    except Unsupported as error:
+        yield _slow("no module can be built", error.span, str(error))
+        return
+    built(builder)
+    for span, why in builder.rules_left_out.items():
+        layer = builder.program.layer_at(span)
+        yield _slow(f"`{layer.rule if layer is not None else ''}` is in no module", span, why)
+
+
+def _slow(what: str, span: Span | None, why: str, severity: Severity = "warning") -> Diagnostic:
+    return Diagnostic("W705", f"{what}: {why}", span, help="the slower plain form plays", severity=severity)
 
 
 def module_forms(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, dict[str, Functions]]:

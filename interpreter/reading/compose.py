@@ -481,9 +481,13 @@ def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
 
 
 def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
-    """Check that at least one number of players is allowed by every file."""
+    """Check that at least one number of players is allowed by every file, and none is too large."""
     limits = _limits(stack)
-    if limits and max(limit.low for _, limit in limits) > min(MAXIMUM_PLAYERS, *(limit.high for _, limit in limits)):
+    for document, limit in limits:
+        if limit.high > MAXIMUM_PLAYERS:
+            message = f"got {limit.high} players, want at most {MAXIMUM_PLAYERS}"
+            yield Diagnostic("E313", message, document.root["players"].span)
+    if limits and max(limit.low for _, limit in limits) > min(limit.high for _, limit in limits):
         document = limits[-1][0]
         notes = tuple(
             Note(f"`{d.id}` is for {limit.low} to {limit.high}", d.root["players"].span) for d, limit in limits[:-1]

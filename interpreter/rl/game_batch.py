@@ -16,7 +16,7 @@ from interpreter.bots.registry import bots_of
 from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
-from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.codec import fitted
 from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.ruleset import Ruleset
@@ -211,11 +211,9 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     if not is_available() or not all(known for known, _ in policies):
         return None
     machine = space.table.machine
-    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-    builder.shapes.texts = machine.texts
     try:
+        builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
         chosen = [_choosing(space, builder, policy) for _, policy in policies]
-        first = Codec(builder).encode(space.table.first, 0)
         module: BatchModule = batch_module(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None

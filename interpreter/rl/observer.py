@@ -145,13 +145,12 @@ class Observer(Sights):
         """Write the zone of each card, if the seat may see that zone. The code has no branch, since there are many
         cards."""
         group = self.memory.groups[part.of]
-        everyone = (1 << (self.seats + 1)) - 1
-        seen = self.memory.words([everyone, *self.seen_words])  # a card may also lie nowhere, which is -1
+        seen = self.memory.words([*[-1] * self.seen_width, *self.seen_words])  # -1: nowhere
         bit = b.kept(ONE << SEAT, "bit")
         with b.counted(ops.Constant(group.count)) as number:
             place = b.kept(number * WORD, "place")
             cell = b.kept(ops.Load(place, group.address, "i32", "location"), "cell")
-            is_seen = ops.Load((cell + 1) * WORD, seen) & bit
+            is_seen = ops.Load(self.seen_at(cell + 1, SEAT), seen) & bit
             b.add(ops.Store(into + place, 0, ops.Select(is_seen, cell, ops.Constant(HIDDEN))))
 
     def _cell(self, b: Steps, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from time import process_time
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +24,9 @@ from interpreter.engine.rules import Rules
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
+
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["Row", "WholeGames", "played", "simulate"]
 
@@ -135,7 +138,8 @@ class WholeGames:
     def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
         self._needs = [needs_of(self.ruleset, bot) for bot in bots]
-        self._can = None not in self._needs
+        self._counted: Compiled | None = None
+        """The module that has played and given up games."""
         self._machine: CompiledMachine | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
@@ -232,9 +236,17 @@ class WholeGames:
         return replace(row, free=0, seconds=0.0, taken=numbers)
 
     def _count(self, games: Games) -> None:
+        built = self._whole.built if self._whole is not None else None
+        if built is not self._counted:  # it has grown
+            self._counted, self._played, self._given_up = built, 0, 0
         self._played += len(games)
         self._given_up += not games
-        self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
+
+    @property
+    def _can(self) -> bool:
+        """Return whether games are worth a try: the module, unless it is new, has not given up too many."""
+        is_new = self._machine is None or self._machine.compiled is not self._counted
+        return None not in self._needs and (is_new or self._given_up <= max(MOST_GIVEN_UP, self._played))
 
     def last(self, games: Games | None, seed: int, start: float) -> Row | None:
         """Return the row of the last of some games. ``start`` is the CPU time at its start."""

@@ -35,7 +35,7 @@ class Functions:
             self.found[each.__name__] = dict(now)
 
     def text(self, after: str, name: str) -> str:
-        lines = re.sub(r"\b\d{6}\b", self._behind, text_of(self.found[after][name])).splitlines()
+        lines = re.sub(r"\b\d{6,7}\b", self._behind, text_of(self.found[after][name])).splitlines()
         kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
         return "\n".join(part for line in kept for part in _broken(line))
 
@@ -97,7 +97,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
             (local.set $x7 (i32.load offset=4 (local.get $at4)))
             (if
               (i64.gt_s
-                (i64.load32_s offset=end+104 (i32.shl (local.get $x7) (i32.const 2)))
+                (i64.load32_s offset=end+108 (i32.shl (local.get $x7) (i32.const 2)))
                 (i64.const 1))
               (then
                 (local.set $count3 (i64.add (local.get $count3) (i64.const 1)))
@@ -111,12 +111,12 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
     """)
     assert it.text("memoise", "f.wealth_0") == shown("""
         (func $f.wealth_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+184)))
+          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+192)))
           (return
             (if
               (result i64)
               (i64.eqz
-                (i64.and (i64.load offset=end+128 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1)))
+                (i64.and (i64.load offset=end+136 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1)))
               (then (i64.load32_s offset=4 (local.get $entry)))
               (else (call $f.wealth_0.fill (local.get $p0) (local.get $entry)))))
           unreachable
@@ -134,9 +134,9 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
           )
           (i32.store offset=4 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
           (i64.store
-            offset=end+128
+            offset=end+136
             (i32.shl (local.get $p0) (i32.const 3))
-            (i64.and (i64.load offset=end+128 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
+            (i64.and (i64.load offset=end+136 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
           (return (local.get $answer))
           unreachable
         )
@@ -168,8 +168,8 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
           (loop $each2.again
             (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
             (local.set $x3 (local.get $at1))
-            (i32.store offset=100 (local.get $frame) (local.get $x3))
-            (local.set $t4 (i32.load offset=100 (local.get $frame)))
+            (i32.store offset=104 (local.get $frame) (local.get $x3))
+            (local.set $t4 (i32.load offset=104 (local.get $frame)))
             (local.set $new5 (call $f.best_0))
             (if
               (i64.ne (local.get $new5) (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2))))
@@ -185,9 +185,9 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
                     (then (i32.wrap_i64 (local.get $number)))
                     (else (unreachable))))
                 (i64.store
-                  offset=end+144
+                  offset=end+152
                   (i32.const 0)
-                  (i64.or (i64.load offset=end+144 (i32.const 0)) (i64.const 1)))
+                  (i64.or (i64.load offset=end+152 (i32.const 0)) (i64.const 1)))
               )
             )
             (local.set $at1 (i32.add (local.get $at1) (i32.const 1)))
@@ -355,10 +355,10 @@ def test_a_test_jumps_where_its_lines_lead(tmp_path: Path) -> None:
           (loop $each2.again
             (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
             (local.set $x3 (local.get $at1))
-            (i32.store offset=100 (local.get $frame) (local.get $x3))
+            (i32.store offset=104 (local.get $frame) (local.get $x3))
             (block $out.2
               (block $f.may_act_0.end.1
-                (local.set $f.may_act_0.p0.1 (i32.load offset=100 (local.get $frame)))
+                (local.set $f.may_act_0.p0.1 (i32.load offset=104 (local.get $frame)))
                 (if
                   (i64.ne
                     (i64.load32_s offset=468 (i32.shl (local.get $f.may_act_0.p0.1) (i32.const 2)))
@@ -377,7 +377,7 @@ def test_a_test_jumps_where_its_lines_lead(tmp_path: Path) -> None:
                         (i64.eq
                           (i64.load32_s offset=476 (i32.const 0))
                           (i64.load32_s
-                            offset=end+120
+                            offset=end+124
                             (i32.shl (local.get $f.may_act_0.p0.1) (i32.const 2))))
                         (then
                           (br $out.1)
@@ -389,7 +389,7 @@ def test_a_test_jumps_where_its_lines_lead(tmp_path: Path) -> None:
                 )
                 (br $f.may_act_0.end.1)
               )
-              (local.set $t4 (i32.load offset=100 (local.get $frame)))
+              (local.set $t4 (i32.load offset=104 (local.get $frame)))
               (if (i64.ne (i64.const 1) (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2))))
                 (then
                   (i32.store

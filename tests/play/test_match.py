@@ -14,7 +14,6 @@ from interpreter.compiler.wasm.turn import Player
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
-from interpreter.kernel.state import State
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Recorder, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
@@ -46,7 +45,7 @@ def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPa
     made: list[tuple[str, ...]] = []
     make = module._made
 
-    def counted(first: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
+    def counted(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
         made.append(tuple(player.policy.name for player in players if player.policy is not None))
         return make(first, builder, players)
 

@@ -141,6 +141,7 @@ def _subjects(
 
     for name in rulesets or shelf_for().ids("ruleset"):
         ruleset = options.loaded(name, overlays)
+        options.tell_plain(ruleset)
         allowed = ruleset.composition.players
         for number in players or (min(max(USUAL, allowed.low), allowed.high),):
             if rulesets:

@@ -67,6 +67,7 @@ def command(
     from interpreter.play.narration import Narrator
 
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    options.tell_plain(loaded)
     language = options.language_for(loaded, language)
     start = options.seed_for(seed)
     values = options.settings_for(loaded, number, settings)

@@ -99,6 +99,7 @@ def command(
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
     values = options.settings_for(loaded, number, settings)
+    options.tell_plain(loaded, number, values)
     if round_robin is not None:
         if bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")

@@ -87,6 +87,7 @@ def command(
     from interpreter.testing.verify import Played
 
     loaded = options.loaded(ruleset, overlays)
+    options.tell_plain(loaded)
     numbers = _numbers(loaded, players)
     values = _settings(loaded, numbers, settings)
     played, reported = Played(), []

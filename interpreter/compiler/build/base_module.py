@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import accumulate
 
+from interpreter.base.source import Span
 from interpreter.compiler.build.frames import frame_shape
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.shapes import Shapes, halves
@@ -28,18 +29,32 @@ class Module:
     """
 
     def __init__(
-        self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
+        self,
+        program: Program,
+        constants: Constants,
+        resets: Mapping[str, Sequence[tuple[int, Value]]],
+        rooms: Mapping[str, int] | None = None,
     ) -> None:
         self.program, self.constants, self.resets = program, constants, resets
-        self.shapes = Shapes(constants)
+        self.shapes = Shapes(constants, rooms)
         self.memory = Memory(constants, self.shapes)
         self.frame = cache(partial(frame_shape, program, self.shapes))
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
+        self.tight: list[str] = []
+        """Rooms that are checked, see :data:`~interpreter.compiler.build.memory.TIGHT`."""
+        self.places: dict[str, Span] = {}
+        """Positions of what makes functions impossible."""
         self.rows: dict[tuple[str, tuple[core.Expression, ...]], int] = {}
         """Numbers of the functions that return rows, by their expressions."""
         self._names: dict[str, str] = {}
         self._requested: list[Callable[[], ops.Function]] = []
+
+    @property
+    def rules_left_out(self) -> dict[Span, str]:
+        """The reasons why rules do nothing but trap, by their positions. Policies are left out on purpose."""
+        places = {span: self.left_out[name] for name, span in self.places.items()}
+        return {span: why for span, why in places.items() if self.program.layer_at(span) is not None}
 
     # --- names and functions
 

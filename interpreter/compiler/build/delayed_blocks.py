@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.measure_functions import Measures
-from interpreter.compiler.build.memory import KEPT_WORDS
+from interpreter.compiler.build.memory import BLOCKS
 from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.ir import ops
 from interpreter.language import core
@@ -44,7 +44,7 @@ class DelayedBlocks(Measures):
         def build(b: DelayedBlocks) -> None:
             used = b.kept(b.cell("kept", word=1), "used")
             size = KEPT_HEAD + sum(map(self.shapes.words, types))
-            b.fail_if(used > KEPT_WORDS - KEPT_START - size, "too many blocks wait")
+            b.check_room(BLOCKS, b.kept(used + (KEPT_START + size), "needed"), self.memory.blocks)
             at = b.kept(used * WORD + b._start, "at")
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.module.delayed.index(step.procedure), size)
             for number, word in enumerate(head):

@@ -1,7 +1,7 @@
-"""Frames: memory layout of the locals of procedures that can suspend.
+"""Frames: memory layout of the locals of procedures that can suspend or call themselves.
 
-A frame is a head (stretch to resume, offset of the local for a result, frame below) and the locals in their kept forms.
-It omits variables of loops inside expressions, which nothing reads later.
+A frame is a head (stretch to resume, offset of the local for a result, frame below, depth) and the locals in their kept
+forms. It omits variables of loops inside expressions, which nothing reads later.
 """
 
 from __future__ import annotations

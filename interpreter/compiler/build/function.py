@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.build.memory import TIGHT
+from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import HELPERS
@@ -52,6 +53,7 @@ class FunctionBuilder:
             build(builder)
         except Unsupported as error:
             self.module.left_out[head.name] = str(error)
+            self.module.places[head.name] = builder.span
             return replace(head, body=(ops.Fail(str(error)),))
         return replace(head, body=tuple(builder.body))
 
@@ -165,6 +167,14 @@ class FunctionBuilder:
 
     def fail_if(self, test: ops.Value, reason: str = "") -> None:
         self.add(ops.If(test, (ops.Fail(reason),)))
+
+    def check_room(self, room: str, needed: ops.Value, most: int) -> None:
+        """Trap if a room is too small, and tell which."""
+        if room not in self.module.tight:
+            self.module.tight.append(room)
+        number = ops.Constant(self.module.tight.index(room) + 1)
+        told = ops.Store(ZERO, TIGHT, number), ops.Store(ZERO, TIGHT + WORD, needed)
+        self.add(ops.If(needed > most, (*told, ops.Fail(f"no room: {room}"))))
 
     def fail(self, reason: str = "") -> None:
         self.add(ops.Fail(reason))

@@ -120,7 +120,7 @@ class KeptForms(FunctionBuilder):
     def _length_for(self, value: ops.Value, type_: Type) -> ops.Value:
         """Return the length of a list that must fit into its kept form."""
         length = self.kept(ops.Load(value))
-        self.fail_if(length > self.shapes.capacity(type_), "a list longer than its room")
+        self.check_room(str(type_.sure), length, self.shapes.capacity(type_))
         return length
 
     def _unpack(self, type_: Type) -> str:

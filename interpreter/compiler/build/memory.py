@@ -15,19 +15,23 @@ from interpreter.kernel.state import Value
 from interpreter.language.types import BagType, Type
 from interpreter.lowering.constants import Constants
 
-__all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "Memory"]
+__all__ = ["BLOCKS", "FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "TIGHT", "Memory"]
 
+TIGHT = 32
+"""Address of two words about the room that was too small when the module trapped: its number, from 1, and what it
+needed."""
 STATE = 64
 """Address of the state: a header, then the cells, then the frames."""
 HEADER = 8
 """Size of the header in words: the address of the top frame, the stretch that asks (-1: over), the end of the frames, a
 spare one, two words of the seed, two spare.
 """
-FRAME_HEAD = 3
-"""Words before the locals of a frame: the stretch to resume, the offset of the local for a result, the frame below."""
-FRAME_WORDS = 64 * 1024
-KEPT_WORDS = 1_024
-"""Size of the area for delayed blocks, in words."""
+FRAME_HEAD = 4
+"""Words before the locals of a frame: the stretch to resume, the offset of the local for a result, the frame below, the
+number of procedures that are open with this one."""
+FRAME_WORDS = 1024 * 1024
+BLOCKS, BLOCKS_WORDS = "delayed blocks", 1_024
+"""The room for delayed blocks, and its usual size in words."""
 
 
 class Memory:
@@ -36,10 +40,12 @@ class Memory:
     def __init__(self, constants: Constants, shapes: Shapes) -> None:
         self.constants, self.shapes = constants, shapes
         self.groups: dict[str, ops.CellGroup] = {}
+        self.blocks = max(BLOCKS_WORDS, shapes.rooms.get(BLOCKS, 0))
+        """Size of the area for delayed blocks, in words."""
         at = STATE + HEADER * WORD
         for name, count in constants.layout.groups:
             type_ = shapes.held_by(name)
-            words = KEPT_WORDS if name == "kept" else 2 if name == "pending" else shapes.words(type_)
+            words = self.blocks if name == "kept" else 2 if name == "pending" else shapes.words(type_)
             self.groups[name] = ops.CellGroup(name, type_, constants.layout.base[name], count, at, words * WORD)
             at += count * words * WORD
         self.frames = at

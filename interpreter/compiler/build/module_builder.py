@@ -22,9 +22,13 @@ class ModuleBuilder(Module):
     """A module with the builders of its functions."""
 
     def __init__(
-        self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
+        self,
+        program: Program,
+        constants: Constants,
+        resets: Mapping[str, Sequence[tuple[int, Value]]],
+        rooms: Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(program, constants, resets)
+        super().__init__(program, constants, resets, rooms)
         self.decisions = Decisions(self)
         self.stretches = Stretches(self.decisions)
         self.phases = Phases(self)

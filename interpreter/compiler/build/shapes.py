@@ -13,8 +13,9 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from interpreter.base.source import Span
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
 from interpreter.language.model import RuleLayer
@@ -45,27 +46,44 @@ from interpreter.language.types import (
 )
 from interpreter.lowering.constants import Constants
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "parameter_types", "signed"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "parameter_types", "signed"]
 
 WORD = 4
 NO_INDEX = -1
 NO_NUMBER = -(2**31)
-MOST_WORDS = 16_384
-"""Maximum number of words of a kept value."""
+MOST_WORDS = 64 * 1024
+"""Maximum number of words of a kept value. Without need, lists of lists have room for a quarter."""
 FEW_ITEMS = 16
 MANY_ITEMS = 64
 MOST_NUMBER = 2**31 - 1
 
 
 class Unsupported(Exception):
-    """Something that a module cannot do; the plain form does it."""
+    """Something that a module cannot do; the plain form does it. ``span`` is the declaration that is concerned."""
+
+    span: Span | None = None
+
+    @property
+    def reason(self) -> str:
+        return f"{self.span}: {self}" if self.span is not None else str(self)
+
+
+class TooSmall(Unsupported):
+    """A value that is larger than its room: a type of lists, or the delayed blocks. The room may grow to ``wanted``."""
+
+    def __init__(self, message: str, room: str, wanted: int) -> None:
+        super().__init__(message)
+        self.room, self.wanted = room, wanted
 
 
 class Shapes:
     """Memory layout of the types of one table."""
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, rooms: Mapping[str, int] | None = None) -> None:
         model = constants.model
+        self.rooms = dict(rooms or {})
+        """Sizes of rooms that have grown, by type."""
+        self._capacities: dict[Type, int] = {}
         self.model = model
         self.texts: dict[str, int] = {}
         self.seats = len(constants.seats)
@@ -130,16 +148,33 @@ class Shapes:
 
     def capacity(self, type_: Type) -> int:
         """Return the maximum number of items of a stored list."""
+        capacity = self._capacities.get(type_)
+        if capacity is None:
+            capacity = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
+            self._capacities[type_] = capacity
+        return capacity
+
+    def _usual_capacity(self, type_: Type) -> int:
         item = self.item(type_)
         if not self.is_scalar(item):
             count = len(self.model.cards) if isinstance(item, PileType) else MANY_ITEMS
-            return max(4, min(count, MOST_WORDS // self.words(item)))
+            return max(4, min(count, MOST_WORDS // 4 // self.words(item)))
         domain = len(self.values(item))
         if isinstance(type_, SetType | PileType) and domain:
             return domain
         if isinstance(item, CardType | NodeType | PlaceType | LinkType | PieceType) and domain:
             return domain + FEW_ITEMS
         return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
+
+    def too_long(self, type_: Type, length: int) -> Unsupported:
+        """Return the reason why a list does not fit."""
+        message = f"a `{type_.sure}` of {length:,} items, where a module has room for {self.capacity(type_):,}"
+        return self.too_small(message, str(type_.sure), length, self.words(self.item(type_)))
+
+    def too_small(self, message: str, room: str, needed: int, words: int = 1) -> Unsupported:
+        """Return the reason why something does not fit into a room for items of some words."""
+        most = (MOST_WORDS - 1) // words
+        return TooSmall(message, room, min(2 * needed, most)) if needed <= most else Unsupported(message)
 
     def words(self, type_: Type) -> int:
         """Return the size of the kept form."""
@@ -191,7 +226,7 @@ class Shapes:
             return self.texts.setdefault(value, len(self.texts))
         number = int(value)
         if abs(number) > MOST_NUMBER:
-            raise Unsupported(f"the number {number}")
+            raise Unsupported(f"the number {number}, where a module has room for 31 bits")
         return number
 
 

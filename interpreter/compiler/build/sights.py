@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import Part
-from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
@@ -44,12 +44,16 @@ class Sights(FunctionGroup):
 
     @cached_property
     def seen_words(self) -> list[int]:
-        """For each cell, the seats that may see it: a bit for each seat, and one for spectators."""
-        seen = [(1 << (self.seats + 1)) - 1] * self.constants.layout.size
+        """For each cell, the seats that may see it: a bit for each seat, and one for spectators, in some words."""
+        seen = [-1] * self.constants.layout.size
         for cell, seats in self.constants.seen_by.items():
             if cell != self.constants.layout.base.get("round"):
                 seen[cell] = sum(1 << seat for seat in seats)
-        return seen
+        return [signed(mask >> 32 * word, 32) for mask in seen for word in range(self.seen_width)]
+
+    @property
+    def seen_width(self) -> int:
+        return self.seats // 32 + 1
 
     def sight(self, group: CellGroup, type_: Type) -> Sight:
         """Return what may hide the cells of a group with contents of this type."""
@@ -87,7 +91,12 @@ class Sights(FunctionGroup):
 
     def may_see(self, cell: ops.Value, seat: ops.Value = SEAT) -> ops.Value:
         """Return the test of whether the seat may see the contents of a cell."""
-        return (ops.Load(cell * WORD, self.memory.words(self.seen_words)) >> seat) & ONE
+        return (ops.Load(self.seen_at(cell, seat), self.memory.words(self.seen_words)) >> seat) & ONE
+
+    def seen_at(self, cell: ops.Value, seat: ops.Value) -> ops.Value:
+        """Return where the word with the bit of a seat is; the bit is the remainder of the seat by 32, as in shifts."""
+        at = cell * (WORD * self.seen_width)
+        return at + (seat >> 5) * WORD if self.seen_width > 1 else at
 
     def sees_card(self, card: ops.Value) -> ops.Value:
         """Return the test of whether the seat may know a card in its present zone."""

@@ -26,6 +26,7 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import descendants
+from interpreter.plain.closures import MAXIMUM_PASSES
 
 __all__ = ["FunctionGroup", "Steps"]
 
@@ -105,13 +106,13 @@ class Steps(DelayedBlocks):
             self.give(self._answer(layer.body))
 
     def procedure(self, target: str) -> str:
-        """Return the name of a procedure that cannot suspend, as a function of its parameters."""
+        """Return the name of a procedure without a frame, as a function of its parameters."""
         lowered = self.program.procedures[target]
         layer = lowered.layer
 
         def build(b: Steps) -> None:
             if lowered.steps is None:
-                raise Unsupported(f"{target} inside a value: it can suspend")
+                raise Unsupported(f"{target} inside a value: it needs a frame")
             b.begin(layer, pure=False)
             b.steps(lowered.steps)
 
@@ -211,7 +212,7 @@ class Steps(DelayedBlocks):
         return self.copied(result, type_)
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
-        """Build a value, which may be a call of a procedure that cannot suspend."""
+        """Build a value, which may be a call of a procedure without a frame."""
         call = self._procedure_call(value)
         return call if call is not None else self.value(value, type_)
 
@@ -293,6 +294,7 @@ class Steps(DelayedBlocks):
             self.add(ops.If(ops.negated(self.value(step.test)), (ops.Break(label),)))
             self.set(passes, passes + 1)
             self.add(ops.Charge(ops.Constant(2)))
+            self.fail_if(passes > MAXIMUM_PASSES, "a loop without end")
             if limit is not None:
                 self.fail_if(passes > limit, "more passes than allowed")
             self.steps(step.body)

@@ -21,7 +21,7 @@ from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import INT, NOTHING
 from interpreter.lowering import lower
-from interpreter.plain.machine import SPECIALS
+from interpreter.plain.machine import MAXIMUM_DEPTH, SPECIALS, TOO_DEEP
 
 __all__ = ["ASKED", "BELOW", "FRAME", "STOPPED", "WHERE", "Control", "Stretches"]
 
@@ -29,7 +29,7 @@ STOPPED = ops.Constant(-1)
 """Result of a stretch that waits for a choice, or ends the game."""
 ASKED = STATE + WORD
 """Address of the header word with the stretch that asks; -1: the game is over."""
-WHERE, INTO, BELOW = 0, WORD, 2 * WORD
+WHERE, INTO, BELOW, DEPTH = 0, WORD, 2 * WORD, 3 * WORD
 
 
 class Control(FunctionGroup):
@@ -57,7 +57,7 @@ class Control(FunctionGroup):
     def _new_frame(self, b: Steps, words: int, name: str) -> ops.Value:
         """Return the address of a new frame of some words; the caller fills it."""
         frame = b.kept(ops.Global("top"), name)
-        b.fail_if(frame > self.memory.end_of_frames - words * WORD, "too deep")
+        b.fail_if(frame > self.memory.end_of_frames - words * WORD, "frames that are larger than their room")
         return frame
 
     def push_special(self, b: Steps, name: str, below: ops.Value) -> ops.Value:
@@ -66,11 +66,12 @@ class Control(FunctionGroup):
         b.add(ops.Store(frame, WHERE, ops.Constant(self.special(name))))
         b.add(ops.Store(frame, INTO, ops.Constant(-1)))
         b.add(ops.Store(frame, BELOW, below))
+        b.add(ops.Store(frame, DEPTH, ops.Load(below, DEPTH)))
         b.set(ops.Global("top"), frame + FRAME_HEAD * WORD)
         return frame
 
     def enter(self, b: Steps, procedure: str, values: Sequence[ops.Value], up: ops.Value) -> None:
-        """Enter a procedure. One that cannot suspend runs at once, and control returns to the frame ``up``."""
+        """Enter a procedure. One without a frame runs at once, and control returns to the frame ``up``."""
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
             result = lowered.layer.result
@@ -78,10 +79,13 @@ class Control(FunctionGroup):
             b.give(ops.Call("back", (up,)))
             return
         shape = self.module.frame(procedure)
+        depth = b.kept(ops.Load(up, DEPTH) + 1, "depth")
+        b.fail_if(depth > MAXIMUM_DEPTH, TOO_DEEP)
         frame = self._new_frame(b, shape.words, "new")
         fresh = ops.Constant(self.memory.words(shape.fresh), about="a new frame")
         b.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
         b.add(ops.Store(frame, BELOW, up))
+        b.add(ops.Store(frame, DEPTH, depth))
         for value, slot in zip(values, shape.slots, strict=False):
             if slot is not None:
                 b.store(frame, slot.offset, value, slot.type)
@@ -91,7 +95,7 @@ class Control(FunctionGroup):
 
 
 class Stretches(Control):
-    """Builds the stretches of all procedures that can suspend. ``decisions`` builds their decisions."""
+    """Builds the stretches of all procedures with a frame. ``decisions`` builds their decisions."""
 
     def __init__(self, decisions: Decisions) -> None:
         super().__init__(decisions.module)

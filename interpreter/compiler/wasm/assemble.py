@@ -22,7 +22,7 @@ __all__ = ["FUEL", "Plan", "assembled", "built"]
 
 FUEL = 500_000
 """Budget of steps for one decision; the module traps when it is used up."""
-OPTIONS_WORDS = 256 * 1024
+OPTIONS_WORDS = 2 * 1024 * 1024
 ARENA_WORDS = 4 * 1024 * 1024
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024

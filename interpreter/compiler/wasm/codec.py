@@ -6,13 +6,18 @@ import struct
 from collections.abc import Sequence
 
 from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
-from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
+from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported, halves, parameter_types
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves, parameter_types
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
+from interpreter.lowering.watches import MOST_WATCHES
+from interpreter.plain.machine import Machine
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "fitted"]
+
+MOST_STATE, MOST_SEATS = 8 * 1024 * 1024, 64
+"""Maximum size of the cells of a state, in bytes, and maximum number of seats."""
 
 
 class Codec:
@@ -36,7 +41,7 @@ class Codec:
             if value is None:
                 return [-1, *[0] * (size - 1)]
             if len(value) > shapes.capacity(type_):
-                raise Unsupported("a list longer than its room")
+                raise shapes.too_long(type_, len(value))
             words = [len(value), *self.row(value, [shapes.item(type_)] * len(value))]
             return words + [0] * (size - len(words))
         head = [int(value is not None)] if type_.optional else []
@@ -95,7 +100,12 @@ class Codec:
             held = state.cells[group.base : group.base + group.count]
             known = self._groups.get(name)
             if known is None or known[0] != held:
-                words = self._group(name, group.type, held)
+                try:
+                    words = self._group(name, group.type, held)
+                except Unsupported as error:
+                    declared = self.module.constants.model.groups.get(name)
+                    error.span = declared.span if declared is not None and declared.file else None
+                    raise
                 known = self._groups[name] = held, struct.pack(f"<{len(words)}i", *words)
             parts.append(known[1])
         frames: list[int] = []
@@ -113,8 +123,6 @@ class Codec:
             if name == "kept":
                 words += self._kept(value)
             elif name == "pending":
-                if value >= 2**64:
-                    raise Unsupported("more than 64 watches")
                 words += halves(value)
             else:
                 words += self.words(value, type_)
@@ -148,10 +156,11 @@ class Codec:
             body = self.row(values, parameter_types(self.program.reach.procedures[procedure]))
             size = KEPT_HEAD + len(body)
             words += [EDGES.index(edge), SPANS.index(of), self.module.delayed.index(procedure), size, *body]
-        if KEPT_START + len(words) > KEPT_WORDS:
-            raise Unsupported("too many blocks wait")
+        if KEPT_START + len(words) > self.memory.blocks:
+            message = f"{len(blocks):,} delayed blocks of {len(words):,} words, where a module has room for "
+            raise self.shapes.too_small(f"{message}{self.memory.blocks:,}", BLOCKS, KEPT_START + len(words))
         whole = [len(blocks), len(words), *words]
-        return whole + [0] * (KEPT_WORDS - len(whole))
+        return whole + [0] * (self.memory.blocks - len(whole))
 
     def _kept_of(self, words: Sequence[int], at: int) -> Value:
         blocks = []
@@ -168,36 +177,71 @@ class Codec:
 
     def _frames(self, frame: Frame | None, words: list[int]) -> int:
         """Append the words of a frame to those of the frames below it. Return its address, or 0."""
-        if frame is None:
-            return 0
-        index, env, caller, into = frame
-        below = self._frames(caller, words)
-        address = self.memory.frames + len(words) * WORD
-        if index >= self.first_special:
-            words += [index, -1, below]
-            return address
-        slots = self.module.frame(self.program.stretches[index].procedure).slots
-        slot = slots[into] if into >= 0 else None
-        words += [index, slot.offset if slot is not None else -1, below]
-        for value, local in zip(env, slots, strict=True):
-            if local is not None:
-                words += self.words(value, local.type)
+        stack: list[Frame] = []
+        while frame is not None:
+            stack.append(frame)
+            frame = frame[2]
+        address = depth = 0
+        for index, env, _, into in reversed(stack):
+            below, address = address, self.memory.frames + len(words) * WORD
+            if index >= self.first_special:
+                words += [index, -1, below, depth]
+                continue
+            depth += 1
+            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            slot = slots[into] if into >= 0 else None
+            words += [index, slot.offset if slot is not None else -1, below, depth]
+            for value, local in zip(env, slots, strict=True):
+                if local is not None:
+                    words += self.words(value, local.type)
+        if self.memory.frames + len(words) * WORD > self.memory.end_of_frames:
+            raise Unsupported("frames that are larger than their room")
         return address
 
     def _frame(self, words: Sequence[int], address: int) -> Frame | None:
         """Return the frame at an address, with the frames below it."""
-        if not address:
-            return None
-        at = (address - STATE) // WORD
-        index, into, below = words[at], words[at + 1], self._frame(words, words[at + 2])
-        if index >= self.first_special:
-            return index, (), below, -1
-        slots = self.module.frame(self.program.stretches[index].procedure).slots
-        env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
-        local = next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
-        return index, env, below, local
+        addresses = []
+        while address:
+            addresses.append(address)
+            address = words[(address - STATE) // WORD + 2]
+        frame: Frame | None = None
+        for address in reversed(addresses):
+            at = (address - STATE) // WORD
+            index, into = words[at : at + 2]
+            if index >= self.first_special:
+                frame = index, (), frame, -1
+                continue
+            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
+            frame = index, env, frame, next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
+        return frame
 
 
 def is_plain(type_: Type) -> bool:
     """Return whether a value is encoded as itself."""
     return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
+
+
+def fitted(
+    machine: Machine, first: State, rooms: dict[str, int], texts: dict[str, int] | None = None
+) -> tuple[ModuleBuilder, bytes]:
+    """Return the builder of a module, and the state with which games begin as bytes. Rooms grow until it fits. Raise
+    :class:`Unsupported` if it cannot."""
+    while True:
+        builder = ModuleBuilder(machine.program, machine.constants, machine.resets, rooms)
+        if texts is not None:
+            builder.shapes.texts = texts  # shared: states move between modules
+        model, watched = machine.constants.model, machine.constants.watches
+        for number, most, noun, spans in (
+            (len(watched), MOST_WATCHES, "standing rules", [watch.rule.span for watch in watched]),
+            (len(machine.constants.seats), MOST_SEATS, "seats", [role.span for role in model.roles.values()]),
+            (builder.memory.frames, MOST_STATE, "bytes of cells", [group.span for group in model.groups.values()]),
+        ):
+            if number > most:
+                error = Unsupported(f"{number:,} {noun}, where a module has room for {most:,}")
+                error.span = spans[-1]
+                raise error
+        try:
+            return builder, Codec(builder).encode(first, 0)
+        except TooSmall as small:
+            rooms[small.room] = small.wanted

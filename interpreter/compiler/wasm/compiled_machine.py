@@ -24,6 +24,7 @@ from interpreter.lowering.constants import RuleFailure, check_records
 from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
+    from interpreter.compiler.build.shapes import TooSmall, Unsupported
     from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
     from interpreter.compiler.wasm.whole_games import Whole
@@ -36,6 +37,7 @@ __all__ = ["CompiledMachine"]
 PATIENCE = 0.6
 """Seconds of play in the plain form before a module is compiled. A cached module is used at once."""
 
+MOST_REASONS = 3
 MOST_POLICIES = 12
 """Maximum number of policies in a module. Further ones run in the plain form."""
 
@@ -56,6 +58,10 @@ class CompiledMachine(Machine):
     that has failed."""
     due: bool = False
     bailouts: int = 0
+    rooms: dict[str, int] = field(default_factory=dict)
+    """Rooms of the module that have grown: types of lists with numbers of items."""
+    reasons: dict[str, None] = field(default_factory=dict)
+    """Reasons why the plain form plays, or makes some choices, though a module could be compiled."""
     texts: dict[str, int] = field(default_factory=dict)
     """Numbers of texts in memory, shared by all modules of a table."""
     compiled: Compiled | None = None
@@ -67,6 +73,10 @@ class CompiledMachine(Machine):
     """Policies and their keys, by the identity of the policy."""
     _whole: Whole | None = None
     """The runner of whole games."""
+    _is_stuck: bool = False
+    """True if the module cannot grow any more."""
+    _trap: Unsupported | None = None
+    """The reason why the plain form has just made a choice that the module could not make."""
     _none: bool = False
     """True if no module can be compiled."""
 
@@ -92,8 +102,9 @@ class CompiledMachine(Machine):
         before = self.compiled
         try:
             assert self.first is not None
-            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, tuple(self._players.values()))
-        except Unavailable:
+            players = tuple(self._players.values())
+            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, players, self.rooms)
+        except Unavailable as error:
             added = [key for key in self._players if before is None or key not in before.players]
             if added:
                 self._refused.update(added)
@@ -102,6 +113,9 @@ class CompiledMachine(Machine):
                 return self.compile()
             self._none = True
             self.compiled = None
+            if str(error):
+                self._because(str(error))
+        self.patience = PATIENCE
         if before is not None:
             before.leave()
         return self.compiled
@@ -119,13 +133,26 @@ class CompiledMachine(Machine):
         assert self.keeper is not None
         players = tuple(self._players.values())
         with suppress(Unavailable):
-            Compiled.cache(self, self.first, self.texts, self.keeper, players)
+            Compiled.cache(self, self.first, self.texts, self.keeper, players, self.rooms)
         self.aside = self.keeper.has(kept_as(player.key for player in players))  # else a game finds out why
         self.due = False
 
     def ready(self) -> Compiled | None:
         """Return the module, compiled now if necessary."""
         return self.compiled if self.compiled is not None or self._none else self.compile()
+
+    def missing(self) -> list[str]:
+        """Return the reason why no module can be built, if none has been tried yet."""
+        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.wasm.codec import fitted
+
+        assert self.first is not None
+        try:
+            if self.compiled is None:
+                fitted(self, self.first, dict(self.rooms), dict(self.texts))
+        except Unsupported as error:
+            return [error.reason]
+        return []
 
     def _is_cached(self) -> bool:
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
@@ -139,23 +166,59 @@ class CompiledMachine(Machine):
             state.leave()
             return None
         if home.built is not self.compiled and self.compiled is not None:
-            home.built, home.turn = self.compiled, None  # recompiled with further policies; states have the same layout
+            home.go_on_in(self.compiled)
         return home
 
-    def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
+    def _enters(self, state: State, chance: ChanceSource, *, grows: bool = False) -> Resident | None:
         """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
-        state fits."""
+        state fits. If the plain form has played for long because it does not, the module ``grows``."""
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
         if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance):
             state.leave()
             home = None
-        if home is None and (module := self.module) is not None:
+        module = self.module if home is None else None
+        while module is not None:
+            from interpreter.compiler.build.shapes import TooSmall, Unsupported
             from interpreter.compiler.wasm.resident import enter
 
-            home = enter(module, state, chance)
+            try:
+                home, error = enter(module, state, chance), self._trap
+            except Unsupported as refused:
+                home, error = None, refused
+            is_small = isinstance(error, TooSmall) and not self._is_stuck
+            if error is None or (is_small and (self.patience > 0 or not grows)):
+                return home  # it grows later, if the plain form plays for long
+            self._trap = None
+            module = self._grown(error) if isinstance(error, TooSmall) else None
+            if module is None:
+                self._because(error.reason)
+            elif home is not None:
+                home.go_on_in(module)
+                return home
         return home
+
+    def _grown(self, small: TooSmall) -> Compiled | None:
+        """Compile the module again with a larger room; return None if its states would be too large."""
+        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.wasm.codec import fitted
+
+        assert self.first is not None
+        larger = {**self.rooms, small.room: small.wanted}
+        try:
+            if not self._is_stuck:
+                fitted(self, self.first, larger, self.texts)
+        except Unsupported:
+            self._is_stuck = True
+        if self._is_stuck:
+            return None
+        self.rooms.update(larger)
+        return self.compile()
+
+    def _because(self, reason: str) -> None:
+        if len(self.reasons) < MOST_REASONS:
+            self.reasons[reason] = None
 
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
         """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
@@ -193,7 +256,8 @@ class CompiledMachine(Machine):
             home.turn = turn = home.upcoming.pop()
             return turn
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
-            home = self._enters(state, chance)
+            home = self._enters(state, chance, grows=True)
+        trap = None
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)
@@ -201,9 +265,11 @@ class CompiledMachine(Machine):
             if taken is not None:
                 return taken
             self.bailouts += 1
+            trap = home.built.why_trapped()
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
         self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, *code))
+        self._trap = trap
         try:
             return self.asked(state)
         except RuleFailure:

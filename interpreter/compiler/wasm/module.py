@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 import struct
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -12,11 +11,11 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.memory import STATE, TIGHT
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.build.shapes import WORD, TooSmall, Unsupported, signed
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
-from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
 from interpreter.kernel.chance import Draws
@@ -34,19 +33,26 @@ FIRST_WAIT, MOST_WAIT = 4, 1_024
 """Steps before the module plays ahead: at first, and at most. Each time it played ahead in vain doubles them."""
 
 
+BEYOND = "a choice needs more than a module has room for: numbers of 31 bits, 8 MB of options, 500,000 steps"
+"""The reason if a module traps, the plain form makes the choice, and the state fits."""
+
+
 class Unavailable(Exception):
     """No module can be built for a table; the plain form plays."""
 
 
 class Made(NamedTuple):
-    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`), texts
-    and policies."""
+    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`),
+    texts, policies, the rooms that have grown, and the reasons why functions are left out."""
 
     code: bytes
     addresses: dict[str, int]
     whole: dict[str, int]
     texts: dict[str, int]
     players: tuple[str, ...]
+    rooms: dict[str, int]
+    tight: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 class _Decision(Struct, frozen=True):
@@ -89,6 +95,7 @@ class Compiled:
         self.machine, self.builder = machine, builder
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
+        self._tight, self._left_out = made.tight, made.left_out
         self.addresses, self.whole = made.addresses, made.whole
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
@@ -121,24 +128,37 @@ class Compiled:
 
     @classmethod
     def of(
-        cls, machine: Machine, first: State, texts: dict[str, int], keeper: Keeper | None, players: tuple[Player, ...]
+        cls,
+        machine: Machine,
+        first: State,
+        texts: dict[str, int],
+        keeper: Keeper | None,
+        players: tuple[Player, ...],
+        rooms: dict[str, int],
     ) -> Compiled:
         """Build or load the module of a table with these policies.
 
         ``first`` is the state that games begin with, ``texts`` are the numbers of texts in all modules of the table,
-        to which those of this one are added. Raises :class:`Unavailable`.
+        to which those of this one are added, as are the ``rooms`` that it needs. Raises :class:`Unavailable`.
         """
         if not is_available():
-            raise Unavailable("wasmtime cannot be imported")
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        builder.shapes.texts = texts  # shared: states move between modules
+            raise Unavailable  # which is told already
         key = kept_as(player.key for player in players)
         made, instance = _kept(keeper, key), None
-        if made is not None and all(texts.get(text, number) == number for text, number in made.texts.items()):
+        if (
+            made is not None
+            and all(texts.get(text, number) == number for text, number in made.texts.items())
+            and all(made.rooms.get(room, 0) >= size for room, size in rooms.items())
+        ):
             with suppress(Invalid):  # compiled by another version of wasmtime: compile again
                 instance = Instance(made.code)
+                rooms.update(made.rooms)
+        try:
+            builder, state = fitted(machine, first, rooms, texts)
+        except Unsupported as error:
+            raise Unavailable(error.reason) from None
         if made is None or instance is None:
-            made = _made(first, builder, players)
+            made = _made(state, builder, players)
             if keeper is not None:
                 keeper.keep(key, marshal.dumps(tuple(made)))
             instance = Instance(made.code)
@@ -147,12 +167,19 @@ class Compiled:
 
     @staticmethod
     def cache(
-        machine: Machine, first: State, texts: Mapping[str, int], keeper: Keeper, players: tuple[Player, ...]
+        machine: Machine,
+        first: State,
+        texts: dict[str, int],
+        keeper: Keeper,
+        players: tuple[Player, ...],
+        rooms: dict[str, int],
     ) -> None:
         """Build the same module only to cache it."""
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
-        builder.shapes.texts = {**texts}
-        keeper.keep(kept_as(player.key for player in players), marshal.dumps(tuple(_made(first, builder, players))))
+        try:
+            builder, state = fitted(machine, first, dict(rooms), dict(texts))
+        except Unsupported as error:
+            raise Unavailable(error.reason) from None
+        keeper.keep(kept_as(player.key for player in players), marshal.dumps(tuple(_made(state, builder, players))))
 
     def leave(self) -> None:
         """Save the state in memory before another module replaces this one."""
@@ -287,6 +314,16 @@ class Compiled:
         home.upcoming = turns
         return turns.pop()
 
+    def why_trapped(self) -> Unsupported:
+        """Return the reason of the last trap, as far as it is known."""
+        at = TIGHT // WORD
+        number, needed = self._words[at : at + 2]
+        self._words[at] = 0
+        if number:
+            room = self._tight[number - 1]
+            return TooSmall(f"{needed:,} items or words of `{room}`, where a module had less room", room, 2 * needed)
+        return Unsupported(self._left_out[0] if self._left_out else BEYOND)
+
     def after_trap(self) -> Turn | None:
         """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
         itself trapped."""
@@ -417,13 +454,22 @@ def _kept(keeper: Keeper | None, key: str) -> Made | None:
         return None
 
 
-def _made(first_state: State, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
+def _made(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
     try:
-        first = Codec(builder).encode(first_state, 0)
         bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in players]
         text, plan = assembled(builder, first, bots)
         code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
     keys = tuple(player.key for player in players)
-    return Made(code, plan.numbers, plan.whole, dict(builder.shapes.texts), keys)
+    left_out = tuple(f"{span}: {why}" for span, why in builder.rules_left_out.items())
+    return Made(
+        code,
+        plan.numbers,
+        plan.whole,
+        dict(builder.shapes.texts),
+        keys,
+        builder.shapes.rooms,
+        tuple(builder.tight),
+        left_out,
+    )

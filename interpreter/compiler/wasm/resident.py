@@ -98,6 +98,21 @@ class Resident:
         self.chance = chance
         return True
 
+    def go_on_in(self, built: Compiled) -> None:
+        """Continue in another module of the same table, which may have larger rooms."""
+        if built.builder.shapes.rooms != self.built.builder.shapes.rooms:
+            before = self.built.codec
+
+            def moved(data: bytes) -> bytes:
+                return built.codec.encode(before.decode(data), self.chance.seed)
+
+            assert self.data is not None  # the other module was left
+            self.data = moved(self.data)
+            self.origin = moved(self.origin) if isinstance(self.origin, bytes) else self.origin
+            self.past.clear()
+            self.loaded = len(self.since)
+        self.built, self.turn = built, None
+
     def is_current_in(self, state: State) -> bool:
         """Return whether the fetched state is unchanged; if so, drop it and let the module continue."""
         if not self.fetched:
@@ -221,13 +236,11 @@ class Resident:
 
 
 def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
-    """Move a state in lists into a module; return None if it does not fit."""
+    """Move a state in lists into a module; return None if somebody observes it. Raise :class:`Unsupported` if it does
+    not fit."""
     if state.frame is None or type(state.log) is not list:  # somebody observes the log
         return None
-    try:
-        data = module.codec.encode(state, chance.seed)
-    except Unsupported:
-        return None
+    data = module.codec.encode(state, chance.seed)
     home = Resident(module, _logged(state), data, chance, len(state.log))
     state.settle(home)
     return home
