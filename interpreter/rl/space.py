@@ -327,7 +327,7 @@ def _entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
         domain = positions(shapes, type_)
         low, size = domain or (0, 0)
         places = [0] * size
-        for place, item in enumerate(value or ()):
+        for place, item in enumerate(value or () if domain else ()):
             if item is not None and 0 <= item - low < size and not places[item - low]:
                 places[item - low] = place + 1
         return [NONE if value is None else len(value), *places]

@@ -1,7 +1,7 @@
 """Channels: all ways in which the program tells a seat about a game, each as a function of the game and the seat.
 
 :mod:`interpreter.testing.twins` compares them between games that differ only in what the seat may not see. Rooms above
-this one have channels too; :mod:`interpreter.cli.channels` adds them. A test fails if a way to look at a game is part
+this one have channels too; :mod:`interpreter.cli.outlets` adds them. A test fails if a way to look at a game is part
 of no channel.
 """
 

@@ -13,6 +13,7 @@ np = pytest.importorskip("numpy", reason="batches need NumPy: pip install 'regel
 
 from interpreter.rl import Games, Space, make, space_of  # noqa: E402
 from interpreter.rl.numbering import HIDDEN, Limits  # noqa: E402
+from tests.small import FAMILY, loaded, write  # noqa: E402
 
 CASES = Path(__file__).parents[1] / "cases"
 TABLES = [
@@ -125,6 +126,14 @@ def test_games_that_are_over_stay_so_where_no_new_one_is_wanted(plain: bool) -> 
     assert not games.masks.any()
     games.reset(seed=9)
     assert games.masks.any()
+
+
+def test_a_list_of_lists_is_observed_by_its_length(tmp_path: Path) -> None:
+    act = "choose say by seats[0]:\n  tell:\n    add [1, 2] to heaps"
+    sections = 'state:\n  heaps: {value: list of list of int, start: "[[1], [2, 3]]"}\n'
+    ruleset = loaded(write(tmp_path, act, family=FAMILY.replace("state:\n", sections)))
+    same(make(ruleset, 2, 2), plain := make(ruleset, 2, 2, plain=True))
+    assert 2 in plain.observe(0, 0)
 
 
 def test_rows_go_on_with_seeds_of_their_own() -> None:

@@ -164,7 +164,7 @@ def _with_progress(
     played: Played,
 ) -> Iterator[Finding]:
     """Yield the findings; on a terminal, show the progress."""
-    from interpreter.cli.channels import CHANNELS
+    from interpreter.cli.outlets import CHANNELS
     from interpreter.cli.progress import counting
     from interpreter.testing.verify import verify
 
