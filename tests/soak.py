@@ -6,6 +6,7 @@ Not part of the suite (it takes many minutes):
     python -m tests.soak germany-2004 --with robots --set robots=2 --players 2,3,4
     python -m tests.soak goofspiel --games 2000 --both       # the plain form and the module play the same games
     python -m tests.soak germany-2018 --games 1000 --drawn   # with policies and overlays drawn at random, in every form
+    python -m tests.soak --hidden 60       # for an hour: random rules and policies that hide things in every way
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.play.match import Match
 from tests import drawn
+from tests.testing import test_channels
 
 Counts = collections.Counter[str]
 
@@ -126,9 +128,24 @@ def _last(game: Game) -> dict[str, Any]:
     return game.last_choice.as_dict()
 
 
+def play_hidden(seed: int, seconds: float) -> None:
+    """Play random rules that hide things, in both forms; no channel may tell a seat more than the rules do."""
+    end, found, games = time.monotonic() + seconds, Counts(), 0
+    while time.monotonic() < end:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                found.update(test_channels.drawn(Path(folder), seed + games, forms=games % 2 == 1))
+            except Exception as wrong:
+                print(f"seed {seed + games}: {type(wrong).__name__} {wrong}", flush=True)
+        games += 1
+        if games % 100 == 0:
+            print(f"{games} games: {', '.join(f'{count:,} {kind}' for kind, count in found.items())}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ruleset")
+    parser.add_argument("ruleset", nargs="?", default="goofspiel")
+    parser.add_argument("--hidden", type=float, metavar="MINUTES", help="with rules that hide things in every way")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--bots", default="random")
     parser.add_argument("--players", default="", help="several with commas; all that are allowed where nothing is said")
@@ -138,6 +155,9 @@ def main() -> None:
     parser.add_argument("--with", dest="overlays", action="append", default=[], help="an overlay; may be repeated")
     parser.add_argument("--set", dest="settings", action="append", default=[], help="KEY=VALUE; may be repeated")
     arguments = parser.parse_args()
+    if arguments.hidden:
+        play_hidden(arguments.seed, arguments.hidden * 60)
+        return
     settings = dict(setting.split("=", 1) for setting in arguments.settings)
     ruleset = interpreter.load(arguments.ruleset, arguments.overlays)
     allowed = range(ruleset.players.low, ruleset.players.high + 1)

@@ -176,8 +176,18 @@ STEPS = (
 )
 
 
+PREFERRED = (
+    "number == weather mod 4 + 1",
+    "number < seats[1].wish mod 5",
+    "number == 2 and seats[0].purse > {}",
+    "number > sum(c.number for c in seats[1].hand) mod 4",
+    "number == count(deck) mod 4",
+    "number > 1 and first(deck) != none and weather > {}",
+)
+
+
 class Hider(Writer):
-    """Writes random procedures with the further ways to hide things."""
+    """Writes random procedures and policies with the further ways to hide things."""
 
     def step(self, depth: int) -> str:
         if self.rng.random() < 0.25:
@@ -187,10 +197,18 @@ class Hider(Writer):
     def program(self) -> str:
         return super().program().replace("in seats, at once", "in seats where s.counts, at once")
 
+    def policies(self) -> str:
+        """Return a policy for the program, which may read what its seat does not see."""
+        text = "policies:\n  greedy:\n    other: {prefer: any}\n    pick: {prefer: any}\n"
+        for number in range(self.asked):
+            test = self.rng.choice(PREFERRED).replace("{}", str(self.rng.randrange(60)))
+            text += f"    say_{number}:\n      prefer: |\n        tell number where {test}\n        any\n"
+        return text
 
-def examined(game: Game, seed: int, decisions: int, *, thorough: bool) -> Iterator[Trouble]:
+
+def examined(game: Game, seed: int, decisions: int, *, thorough: bool, compares: bool = False) -> Iterator[Trouble]:
     """Yield what is found in a game at random."""
-    examiner = Examiner(game, drawing(seed, "channels"), thorough, compares=False, channels=CHANNELS)
+    examiner = Examiner(game, drawing(seed, "channels"), thorough, compares, CHANNELS)
     for _ in range(decisions):
         yield from examiner.look()
         if game.decision is None:
@@ -201,16 +219,23 @@ def examined(game: Game, seed: int, decisions: int, *, thorough: bool) -> Iterat
             return
 
 
-def drawn(folder: Path, seed: int) -> Counter[str]:
+def drawn(folder: Path, seed: int, *, forms: bool = False) -> Counter[str]:
+    """Play a random game of random rules and return how often what was found. With ``forms``, the module plays it and
+    is compared with the plain form."""
+    writer = Hider(seed)
+    program = writer.program()
     setup = "shuffle deck as mix\nmove take(2, deck) to seats[0].hand\nmove take(2, deck) to seats[1].hand"
     try:
-        game = game_of(folder / str(seed), Hider(seed).program(), TEXTS, setup, seed=seed, family=HIDES, rules=MORE)
+        sections = TEXTS + writer.policies()
+        game = game_of(folder / str(seed), program, sections, setup, seed=seed, family=HIDES, rules=MORE)
     except RuleFailure:
         return Counter()
-    game.machine.plain = True
-    found = list(examined(game, seed, 8, thorough=seed % 4 == 0))
-    leaks = [f"{trouble} {trouble.notes}" for trouble in found if trouble.kind == "leak"]
-    assert not leaks, f"seed {seed}: {leaks[0]}"
+    game.machine.plain = not forms or game.machine.ready() is None
+    found = list(examined(game, seed, 8, thorough=seed % 4 == 0, compares=forms))
+    faults = [
+        f"{trouble} {trouble.notes}" for trouble in found if trouble.kind in ("leak", "forms", "totals", "copies")
+    ]
+    assert not faults, f"seed {seed}: {faults[0]}"
     return Counter(trouble.kind for trouble in found)
 
 
