@@ -4,6 +4,7 @@ The suite plays a part of it (`tests/rulesets/test_matrix.py`). The whole takes 
 
     python -m tests.matrix
     python -m tests.matrix china-2004 middle-east-2004 --bots greedy --games 20
+    python -m tests.matrix --verify        # as `regelwerk verify`: no channel tells a seat anything hidden
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of
+from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -24,6 +26,7 @@ from interpreter.play.match import Match
 from interpreter.reading.compose import words
 from interpreter.reading.files import Document, shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
+from interpreter.testing.verify import verify
 from tests.games.recorded import call
 
 ROBOTS, BEGINNERS = "power-grid/robots", "power-grid/beginners"
@@ -129,11 +132,20 @@ def play(table: Table, loaded: Ruleset, bots: str, seed: int) -> Game:
     return match.game
 
 
+def verified(table: Table, loaded: Ruleset, seed: int) -> None:
+    """Let `verify` play a game of a table; it must find nothing."""
+    settings = {"robots": str(table.robots)} if table.robots else {}
+    values = loaded.for_players(table.players).settings(settings)
+    found = verify(loaded, seed, 1, None, (table.players,), values, None, CHANNELS)
+    assert not (troubles := [str(finding.trouble) for finding in found]), troubles
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rulesets", nargs="*", help="all rulesets where none is named")
     parser.add_argument("--games", type=int, default=1, help="games of each table")
     parser.add_argument("--bots", default="random")
+    parser.add_argument("--verify", action="store_true", help="search for faults, in all channels")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     failed = 0
@@ -146,7 +158,10 @@ def main() -> None:
             for table in tables(ruleset, overlays, loaded):
                 for seed in range(arguments.seed, arguments.seed + arguments.games):
                     try:
-                        play(table, loaded, arguments.bots, seed)
+                        if arguments.verify:
+                            verified(table, loaded, seed)
+                        else:
+                            play(table, loaded, arguments.bots, seed)
                     except Exception as wrong:
                         failed += 1
                         print(f"{table}, seed {seed}: {type(wrong).__name__}: {wrong}", flush=True)
