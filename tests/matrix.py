@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import interpreter
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.decision import Decision, Option
@@ -26,7 +27,7 @@ from interpreter.play.match import Match
 from interpreter.reading.compose import words
 from interpreter.reading.files import Document, shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
-from interpreter.testing.verify import verify
+from interpreter.testing.verify import Played, verify
 from tests.games.recorded import call
 
 ROBOTS, BEGINNERS = "power-grid/robots", "power-grid/beginners"
@@ -134,10 +135,11 @@ def play(table: Table, loaded: Ruleset, bots: str, seed: int) -> Game:
 
 def verified(table: Table, loaded: Ruleset, seed: int) -> None:
     """Let `verify` play a game of a table; it must find nothing."""
-    settings = {"robots": str(table.robots)} if table.robots else {}
-    values = loaded.for_players(table.players).settings(settings)
-    found = verify(loaded, seed, 1, None, (table.players,), values, None, CHANNELS)
+    settings: dict[str, Json] = {"robots": table.robots} if table.robots else {}
+    played = Played()
+    found = verify(loaded, seed, 1, None, (table.players,), settings, played, CHANNELS)
     assert not (troubles := [str(finding.trouble) for finding in found]), troubles
+    assert played.games == 1
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from itertools import islice
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.determinization import Draw, Memory, otherwise, shuffled, uppermost
+from interpreter.engine.determinization import Draw, Memory, otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
@@ -368,7 +368,10 @@ class Examiner:
         """Return all channels or, for checks that are sampled, a few."""
         if self.thorough:
             return self.channels
-        return {name: self.channels[name] for name in shuffled(list(self.channels), self.draw)[:READ_AT_ONCE]}
+        read, names = self.looked["channels",], list(self.channels)
+        self.looked["channels",] += READ_AT_ONCE
+        turn = (names[(read + number) % len(names)] for number in range(READ_AT_ONCE))
+        return {name: self.channels[name] for name in turn}
 
     def _told(self, player: int, made: Option | None, here: Told, there: Told) -> Trouble:
         place = _ask_span(self.game) if here.sort in ("asked", "offered") or made is None else option_span(made)
