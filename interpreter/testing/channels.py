@@ -8,6 +8,7 @@ of no channel.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from itertools import islice
 
 from interpreter.base.plain_data import Json
@@ -106,6 +107,15 @@ def _values(game: Game, type_: Type) -> list[Value]:
     return [game.table.names.public(value, type_) for value in values]
 
 
+def _past(game: Game, player: int) -> object:
+    """Return what the seat sees of the moment before the last choice; None without one."""
+    if not any(map(is_choice, game.state.log)):
+        return None
+    earlier = copy(game)
+    earlier.undo()
+    return earlier.view(player), _boards(earlier, player), _prompt(earlier, player)
+
+
 def _taking_back(game: Game, player: int) -> object:
     """Return whether the seat could take the last choice back freely; None without one."""
     return foresees(game, player) if any(map(is_choice, game.state.log)) else None
@@ -118,6 +128,7 @@ CHANNELS: Mapping[str, Channel] = {
     "prompt": _prompt,
     "options": _options,
     "refusals": _refusals,
+    "moments of the past": _past,
     "taking back": _taking_back,
 }
 """The channels of this room and those below."""
