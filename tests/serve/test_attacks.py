@@ -33,15 +33,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     running.close()
 
 
-@pytest.fixture(autouse=True)
-def no_mistakes(served: Served) -> Iterator[None]:
-    """The server makes no mistake of its own, whatever is asked of it."""
-    yield
-    errors = served.errors[:]
-    served.errors.clear()
-    assert errors == []
-
-
 def client(served: Served) -> httpx.Client:
     return httpx.Client(verify=False, base_url=served.base, headers={"Origin": served.base, **forwarded()}, timeout=20)
 

@@ -43,14 +43,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     running.close()
 
 
-@pytest.fixture(autouse=True)
-def no_mistakes(served: Served) -> Iterator[None]:
-    yield
-    errors = served.errors[:]
-    served.errors.clear()
-    assert errors == []
-
-
 class Page:
     """A page of a link as its script sees it: what it shows stays until it looks again."""
 

@@ -64,14 +64,6 @@ def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interpreter.serve.connections.Allowance.takes", lambda self, key: True)
 
 
-@pytest.fixture(autouse=True)
-def no_mistakes(served: Served) -> Iterator[None]:
-    yield
-    errors = served.errors[:]
-    served.errors.clear()
-    assert errors == []
-
-
 @pytest.fixture
 def web(served: Served, place: Path) -> Iterator[httpx.Client]:
     """A client that looks at each answer."""
