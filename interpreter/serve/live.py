@@ -205,6 +205,16 @@ class Live:
         await self.store.audience(self.kept.id, audience)
         self.kept.audience = audience
 
+    def failure(self, error: RuleFailure) -> str:
+        """Return a rule failure for pages: in full where hidden information may be shown, since it can quote some; else
+        its code and place."""
+        return str(error) if self.is_open_book or error.span is None else f"{error.code} in {error.span}"
+
+    def impossible(self, number: int, why: str) -> str:
+        """Return that a choice is no longer possible, with the reasons if these may be shown: they can tell what only
+        the seat that chose could know."""
+        return f"choice {number + 1} is no longer possible" + (f": {why}" if self.is_open_book else "")
+
     def seat_name(self, seat: int, language: str = "en") -> str:
         """Return the name of the person in a seat, or the ruleset's name for the seat."""
         return Spoken(self.game.table, self.game.state, language).text(seat, SEAT)
@@ -263,7 +273,7 @@ class Live:
         try:
             self.game.apply(choice, seat)
         except RuleFailure as error:
-            raise Refused(f"The rules failed at this choice, so it was undone: {error}") from None
+            raise Refused(f"The rules failed at this choice, so it was undone: {self.failure(error)}") from None
         self._moved(others)
         line = {"by": seat, **choice, "decision": name}
         try:
@@ -436,7 +446,8 @@ class Live:
                 choice = await self._bots_choice(seat)
             except (BotFailed, RuleFailure, RulesetError, Difference) as error:
                 spec = self.kept.seats[seat].bot
-                self._halt(str(error).replace(self.programs.get(spec, spec), spec))
+                why = self.failure(error) if isinstance(error, RuleFailure) else str(error)
+                self._halt(why.replace(self.programs.get(spec, spec), spec))
                 return
             except BrokenExecutor:
                 self._halt("the process of the bots has ended")
@@ -535,7 +546,7 @@ class Live:
                     await self._continue()
                     await self.store.cut(self.kept.id, stay)
                     del self.kept.choices[stay:]
-                    self.note = f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} undone."
+                    self.note = f"With the changed rules {self.impossible(stay, why)}. {lost} undone."
                 else:
                     self.note = ""
                 self.ruleset, self.game = ruleset, game
@@ -606,7 +617,7 @@ async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, sourc
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)
     if stay < len(kept.choices):
-        live.note = f"With the current rules choice {stay + 1} is no longer possible: {why}."
+        live.note = f"With the current rules {live.impossible(stay, why)}."
         del kept.choices[stay:]
         live.cut_due = True
     return live

@@ -196,7 +196,7 @@ class View:
             self.refused = [self._reason(reason) for reason in error.reasons] or [{"text": str(error), "cites": []}]
             self.beeps += 1
         except RuleFailure as error:
-            self.refuse(f"The rules failed: {error}")
+            self.refuse(f"The rules failed: {self.live.failure(error)}")
         except (KeyError, ValueError, TypeError, IndexError, OverflowError):
             self.refuse(UNCLEAR)
         self.dirty.set()
@@ -355,7 +355,7 @@ class View:
             try:
                 return make()
             except RuleFailure as error:
-                failures[str(error)] = None
+                failures[self.live.failure(error)] = None
                 return otherwise
 
         scene = Scene(self.live, game, self.seat, self.language, self.maps)

@@ -566,8 +566,10 @@ class _Site:
     async def _explain(self, view: View, number: str) -> None:
         try:
             view.explained = await self.hall.explain(view, number)
-        except (Refused, RuleFailure) as error:
+        except Refused as error:
             view.said = str(error)
+        except RuleFailure as error:
+            view.said = view.live.failure(error)
         except BrokenExecutor:
             view.said = "The line cannot be explained now."
         view.dirty.set()
