@@ -70,11 +70,14 @@ def _passed(label: Label, arguments: Sequence[core.Expression], changed: Collect
     return frozenset((kind, places.get(owner, -1)) for kind, owner in label)
 
 
-def _given_back(label: Label, arguments: Sequence[core.Expression], bound: Collection[int]) -> Label:
-    """Translate the label of a result from callee to caller."""
+def _given_back(
+    label: Label, arguments: Sequence[core.Expression], bound: Collection[int], changed: Collection[int]
+) -> Label:
+    """Translate the label of a result from callee to caller. Parameters that the callee has reassigned no longer name
+    the seat that the caller has passed."""
     atoms = set[Atom]()
     for kind, owner in label:
-        argument = arguments[owner] if 0 <= owner < len(arguments) else None
+        argument = arguments[owner] if 0 <= owner < len(arguments) and owner not in changed else None
         atoms.add((kind, argument.index if isinstance(argument, core.Local) and argument.index not in bound else -1))
     return frozenset(atoms)
 
@@ -144,7 +147,11 @@ class Secrecy:
 
     def hides_caller(self, stretch: int) -> bool:
         """Return whether it may be a secret which call led to the procedure of a stretch."""
-        return bool(self._called.get(self.program.stretches[stretch].procedure))
+        return self.hides_calls(self.program.stretches[stretch].procedure)
+
+    def hides_calls(self, procedure: str) -> bool:
+        """Return whether it may be a secret that a procedure was called, or by which call."""
+        return bool(self._called.get(procedure))
 
     @cached_property
     def _notes(self) -> dict[str, dict[Span, Label]]:
@@ -304,11 +311,20 @@ class Secrecy:
                         elif isinstance(argument.type, HolderType):
                             atoms |= self._held_somewhere(argument)
                 case core.CallRule() | core.CallBase():
-                    result = self._procedure(self.program.target(node)).result
-                    atoms |= _given_back(result, node.arguments, bound)
+                    target = self.program.target(node)
+                    result = self._procedure(target).result
+                    atoms |= _given_back(result, node.arguments, bound, self._changed(target) if result else ())
                 case _:
                     pass
         return frozenset(atoms)
+
+    def label_of_size(self, items: core.Expression, env: Env) -> Label:
+        """Return the label of the number of items. The size of a hidden zone is public, but whose it is may not be."""
+        match items:
+            case core.Read(core.Cell(_, owner)):
+                return self.label(owner, env)
+            case _:
+                return self.label(items, env)
 
     def label_of_test(self, test: core.Test, env: Env) -> Label:
         """Return the label of the branch that a test takes. Everybody knows whether a value is none and whether a zone
@@ -434,10 +450,10 @@ class _Steps:
             case core.Branch():
                 return self._branch(step, env, course)
             case core.Iterate():
-                self._iterate(step, env, course)
+                return self._iterate(step, env, course)
             case core.Repeat():
                 self.assign(env, step.hidden, course)
-                self._again(env, lambda inside: self._pass_of(step, inside, course))
+                return self._again(step.body, env, course, lambda inside: self._pass_of(step, inside, course))
             case core.Returns(value):
                 self.returns(value, env, course)
             case core.Requirement(test, _, bind):
@@ -456,7 +472,11 @@ class _Steps:
             self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
 
     def _is_open(self, cell: core.Expression) -> bool:
-        return isinstance(cell, core.Cell) and self.model.groups[cell.group].seen == "everyone"
+        """Return whether everybody sees what is in a cell. Tokens on a card are hidden with it."""
+        if not isinstance(cell, core.Cell):
+            return False
+        group = self.model.groups[cell.group]
+        return group.seen == "everyone" and not (group.owner == "card" and self.secrecy._hides)
 
     def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
         label = self.secrecy.label(value, env)
@@ -489,31 +509,32 @@ class _Steps:
         self._become(env, _merged(then, otherwise))
         return course | ends if leaves else course
 
-    def _iterate(self, step: core.Iterate, env: Env, course: Label) -> None:
+    def _iterate(self, step: core.Iterate, env: Env, course: Label) -> Label:
         items = self.secrecy.label(step.items, env)
         for hidden in step.hidden:
             self.assign(env, hidden, items | course)
 
-        def once(inside: Env) -> None:
+        def once(inside: Env) -> Label:
             self.assign(inside, step.variable, items | course)
             label = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
-            if not isinstance(step.items, core.Read):  # the size of a hidden zone is public
-                label |= items
-            self.steps(step.body, inside, course | _ownerless(label))
+            label |= self.secrecy.label_of_size(step.items, inside)
+            return self.steps(step.body, inside, course | _ownerless(label))
 
-        self._again(env, once)
+        return self._again(step.body, env, course, once)
 
-    def _pass_of(self, step: core.Repeat, env: Env, course: Label) -> None:
-        self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
+    def _pass_of(self, step: core.Repeat, env: Env, course: Label) -> Label:
+        return self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
 
-    def _again(self, env: Env, once: Callable[[Env], object]) -> None:
-        """Process the body of a loop, which runs any number of times, up to a fixed point."""
+    def _again(self, body: Sequence[core.Step], env: Env, course: Label, once: Callable[[Env], Label]) -> Label:
+        """Process the body of a loop, which runs any number of times, up to a fixed point; return the label of the
+        control flow behind it, which a ``return`` in the body may have left."""
+        leaves = any(isinstance(node, core.Returns) for node in descendants(body))
         while True:
             inside = dict(env)
-            once(inside)
+            ends = once(inside)
             joined = _merged(env, {**env, **{local: inside[local] for local in env if local in inside}})
             if joined == env:
-                return
+                return course | ends if leaves else course
             self._become(env, joined)
 
     @staticmethod
@@ -544,7 +565,7 @@ class _Steps:
             self._call(target, call.arguments, env, course)
 
     def _call(self, name: str, arguments: tuple[core.Expression, ...], env: Env, course: Label) -> None:
-        labels = tuple(self.secrecy.label(argument, env) for argument in arguments)
+        labels = tuple(self.secrecy.label(argument, env) | course for argument in arguments)
         self.procedure.calls.setdefault(name, []).append((arguments, labels, course))
 
 
@@ -595,6 +616,7 @@ class _Flow(_Steps):
             case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
                 label = PUBLIC if isinstance(loop.items, core.Read) else items
+                label |= self.secrecy.label_of_size(loop.items, env) if isinstance(loop.items, core.Read) else PUBLIC
                 inside = dict(env)
                 self.assign(inside, loop.variable, items | course)
                 if loop.test is not None:
@@ -623,7 +645,14 @@ class _Flow(_Steps):
     def _asks(
         self, index: int, ask: core.Ask, bodies: tuple[int, ...], env: Env
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice."""
+        """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice. It may stay a
+        secret in which pass of a loop it is asked."""
+        secret = _ownerless(
+            PUBLIC.union(*(self.procedure.tests.get(fork, PUBLIC) for fork in self.procedure.forks[index]))
+        )
+        for local in _assigned_around(self.secrecy.program.stretches, index) if secret else ():
+            if local in env:
+                env[local] |= secret
         self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
         for local in ask.chosen:
             env.pop(local, None)
@@ -656,6 +685,34 @@ def _follows(end: lower.End) -> tuple[int, ...]:
             return bodies
         case lower.Leaves() | lower.Stops():
             return ()
+
+
+def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator[int]:
+    """Yield the locals that are assigned in loops around a stretch."""
+    ahead = _reached(stretches, index)
+    for number in ahead:
+        if index not in _reached(stretches, number):
+            continue
+        for step in stretches[number].steps:
+            yield from (node.index for node in descendants(step) if isinstance(node, core.SetLocal | core.Picks))
+        match stretches[number].end:
+            case lower.Advances(loop):
+                yield loop.variable
+            case lower.Calls(_, into) if into >= 0:
+                yield into
+            case lower.Forks(core.Test(bind=int() as bind)):
+                yield bind
+
+
+def _reached(stretches: Sequence[lower.Stretch], start: int) -> set[int]:
+    """Return the stretches that can follow one, in its procedure."""
+    reached, waiting = set[int](), list(_follows(stretches[start].end))
+    while waiting:
+        index = waiting.pop()
+        if index not in reached:
+            reached.add(index)
+            waiting.extend(_follows(stretches[index].end))
+    return reached
 
 
 def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:

@@ -135,14 +135,27 @@ def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: st
                 before.apply(choice_made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
-        secrecy, event, span = game.ruleset.secrecy, reached.message, reached.span
-        if player is not None and span is not None and not secrecy.shows_callers(event, span):
-            places = places[:1] if secrecy.shows_place(event, span) else []
+        if player is not None:
+            places = places[: _known(game, reached.message, [span for _, span in places])]
         owners = [
             (rule_at(game.table, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None
         ]
         for name, same in groupby(owners, lambda pair: pair[0]):
             yield Use(_called(game, name, language), _short(str(next(same)[1])))
+
+
+def _known(game: Game, event: str, places: list[Span | None]) -> int:
+    """Return how many of the places, from the note of an event outwards, everybody may know."""
+    secrecy, program = game.ruleset.secrecy, game.ruleset.program
+    if places[0] is None or not secrecy.shows_place(event, places[0]):
+        return 0
+    if not secrecy.shows_callers(event, places[0]):
+        return 1
+    for number, place in enumerate(places, 1):
+        layer = program.layer_at(place) if place is not None else None
+        if layer is not None and secrecy.hides_calls(layer.id):
+            return number
+    return len(places)
 
 
 @contextmanager
