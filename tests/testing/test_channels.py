@@ -10,14 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
+from typing import cast
 
 import pytest
 
 from interpreter.cli.outlets import CHANNELS
 from interpreter.cli.session import Person
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.views import numbered_lines
+from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
+from interpreter.play.game_records import read_saved_game, write_log
 from interpreter.protocol.engine_server import METHODS
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 from tests.hiding import FAMILY, HELPERS, Writer, game_of
@@ -256,3 +261,74 @@ def test_random_rules_tell_no_seat_more_than_they_say(part: int, tmp_path: Path)
 def test_our_rules_tell_no_seat_anything_hidden(ruleset: str, overlays: tuple[str, ...]) -> None:
     game = load(ruleset, overlays).new_game(3, seed=5)
     assert not [str(trouble) for trouble in examined(game, 5, 200, thorough=False) if trouble.kind in ("leak", "told")]
+
+
+# --- what attacks have found
+
+SET = "choose secret by seats[1], sealed:\n  tell n in 1 .. 100:\n    weather = n\n"
+END = "choose z by seats[0]:\n  ok:\n    amount = 1\n"
+ASKS = "\nagain:\n  does: |\n    (n: int):\n      choose other by seats[0]:\n        ok:\n          note said(n)\n"
+PICKS = """
+picked:
+  does: |
+    (who: seat) -> int:
+      who = seats[1]
+      choose secret by who, sealed:
+        tell n in 1 .. 100:
+          return n
+"""
+LEAVES = """
+left:
+  does: |
+    for each n in 1 .. 3:
+      if weather > 50:
+        note said(1)
+        return
+    note said(1)
+"""
+FOUND = {
+    "an argument of a call": (f"{SET}if weather > 50:\n  again(1)\nelse:\n  again(2)\n", ASKS),
+    "the pass of a loop": (
+        f"{SET}let k = 0\nfor each q in 1 .. 3:\n  k += 1\n  if q == (1 if weather > 50 else 2):\n"
+        f"{indent(END, '    ')}",
+        "",
+    ),
+    "the size of the zone of a hidden seat": (
+        f"{SET}let s = seats[1] if weather > 50 else seats[0]\nlet k = 0\nmove take(2, deck) to seats[0].hand\n"
+        f"for each c in s.hand:\n  k += 1\n{END}",
+        "",
+    ),
+    "a parameter that is assigned": (f"let q = seats[0]\nlet a = picked(q)\n{END}", PICKS),
+    "tokens on a hidden card": (
+        f"{SET}let a = (weather div 10) of ruby\nlet o = first(c in deck where c.number == 1)\n"
+        f"move a from mine to o.load\n{END}",
+        "",
+    ),
+    "a return in a loop": (f"{SET}left()\n{END}", LEAVES),
+    "the callers of a procedure": (f"{SET}if weather > 50:\n  again(1)\n  amount = 1\nelse:\n  again(1)\n{END}", ASKS),
+}
+
+
+def log_of(game: Game) -> str:
+    lines: list[str] = []
+    write_log(game, lines.append)
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_what_a_sealed_choice_decides_is_kept(what: str, tmp_path: Path) -> None:
+    """Two games that differ in a sealed choice of another seat, and in what the rules make of it unseen."""
+    act, rules = FOUND[what]
+    games = [game_of(tmp_path, act, family=HIDES, rules=MORE + rules) for _ in range(2)]
+    for game, number in zip(games, (10, 90), strict=True):
+        game.apply({"do": "tell", "n": number})
+    for game in games if what == "the callers of a procedure" else ():
+        game.apply({"do": "ok"})
+    for name, channel in CHANNELS.items():
+        assert channel(games[0], 0) == channel(games[1], 0), name
+    saved = [read_saved_game(log_of(game)) for game in games]
+    rules_of = cast(Ruleset, games[0].ruleset)
+    for place, line in numbered_lines(games[0].table, games[0].state, 0):
+        if line.kind == "event":
+            here, there = (account_of(rules_of, each, place, player=0) for each in saved)
+            assert here == there
