@@ -1,8 +1,9 @@
 """Effect sizes: pairs of games with the same seed in two rulesets, and the differences of their measures.
 
-A measure of several seats or subjects counts as their mean at the end of a game. Each pair gives one difference per
-measure. The result is the mean difference with its 95 % confidence interval (Student's distribution), and an effect
-size: the mean difference in units of its standard deviation between pairs (Cohen's d for paired samples).
+A measure of several seats or subjects counts as their mean at the end of a game. The share of wins of a seat, or of the
+only seat that met an event, is a measure too: several winners of a game have equal parts of it. Each pair gives one
+difference per measure. The result is the mean difference with its 95 % confidence interval (Student's distribution),
+and an effect size: the mean difference in units of its standard deviation between pairs (Cohen's d for paired samples).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from interpreter.language.model import Measure
 from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
-from interpreter.simulate.totals import final
+from interpreter.simulate.totals import Of, final
 
 __all__ = ["Effect", "bots_for_all", "effects", "histogram"]
 
@@ -56,8 +57,8 @@ def bots_for_all(*rulesets: Ruleset) -> str:
 
 
 def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:
-    """Return the effects on every measure that both sides have, from rows of paired games."""
-    numbers_a, numbers_b = ([_numbers(row, measures) for row in rows] for rows in (a, b))
+    """Return the effects on every measure that both sides have and on the shares of wins, from rows of paired games."""
+    numbers_a, numbers_b = ([{**_numbers(row, measures), **_wins(row, measures)} for row in rows] for rows in (a, b))
     names = dict.fromkeys(name for row in numbers_a for name in row)
     results = []
     for name in names:
@@ -76,13 +77,33 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     an integer key has one number per key, as for stages of a game."""
     results: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
-        numbers = [place for place, key in enumerate(measure.keys) if isinstance(key.type, IntType)]
         values: dict[str, list[int]] = {}
         for of, value in final(measure, row).items():
             if value is not None and (measure.seat is None or row.counts(of[measure.seat])):
-                values.setdefault(" ".join([measure.name, *(str(of[place]) for place in numbers)]), []).append(value)
+                values.setdefault(_by_number(measure, of), []).append(value)
         results.update((name, fmean(of_name)) for name, of_name in values.items())
     return {**results, "decisions": row.free}
+
+
+def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
+    """Return the share of the win, in percent, of each seat that counts, and of the only seat that met an event with
+    these numbers."""
+    if not row.places:
+        return {}
+    owners = {f"player {seat + 1}": {seat} for seat in range(len(row.places)) if row.counts(seat)}
+    for measure in measures:
+        own = measure.seat
+        others = (key for place, key in enumerate(measure.keys) if place != own)
+        if measure.event is not None and own is not None and all(isinstance(key.type, IntType) for key in others):
+            for of in final(measure, row):
+                owners.setdefault(_by_number(measure, of), set()).add(of[own])
+    return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
+
+
+def _by_number(measure: Measure, of: Of) -> str:
+    """Return the name of a measure with its integer keys."""
+    numbers = (str(part) for key, part in zip(measure.keys, of, strict=True) if isinstance(key.type, IntType))
+    return " ".join([measure.name, *numbers])
 
 
 def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:

@@ -71,14 +71,15 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
 
 
 def means_of(summary: Summary) -> Means:
-    """Return a number for each measure: means over games, players and rounds. For a measure of one event per game, add
-    the share of wins of the seats concerned, in percent."""
+    """Return a number for each measure: means over games, players and rounds. For an event without a subject, or with
+    numbers as subjects, add the share of wins of the seats concerned, in percent."""
     end = {"rounds": summary["rounds"]["mean"]}
     for name, ends in summary["measures"].items():
         end[name] = _mean([spread["mean"] for spread in (ends if isinstance(ends, list) else [ends])])
     for name, things in summary["tables"].items():
-        if len(things) == 1 and not things[0]["of"] and things[0]["share"] is not None:
-            end[f"{name} wins, %"] = 100 * things[0]["share"]
+        for thing in things:
+            if thing["share"] is not None and all(isinstance(part, int) for part in thing["of"].values()):
+                end[" ".join([name, *map(str, thing["of"].values()), "wins, %"])] = 100 * thing["share"]
     rounds = {
         _named(name, thing["name"]): _weighted(thing["rounds"])
         for name, things in summary["curves"].items()

@@ -20,8 +20,7 @@ from msgspec import Struct
 from interpreter.base.extras import install_command
 from interpreter.base.plurals import counted, titled
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.simulate.confidence import share_interval
-from interpreter.simulate.summary import Curve, Length, SeatData, Summary, Thing, together
+from interpreter.simulate.summary import Curve, Length, SeatData, Summary, Thing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,14 +80,13 @@ def charts_of(data: Summary) -> Iterator[Chart]:
             about = "Means, up to the last round that half of the games reach."
             yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
-        if things and things[0]["of"]:
+        if any(thing["of"] and thing["mean"] is not None for thing in things):
             about = f"Means by {', '.join(things[0]['of'])}, with minimum and maximum."
             yield Chart(titled(name), about, partial(_means, things=things))
     seats = len(data["seats"])
-    for names in together(data["tables"]):
-        things = data["tables"][names[0]]
-        if things[0]["of"] and any(thing["share"] is not None for thing in things):
-            title = f"Wins by {', '.join(things[0]['of'])}"
+    for name, things in data["tables"].items():
+        if any(thing["of"] and thing["share"] is not None for thing in things):
+            title = f"{titled(name)}: wins by {', '.join(things[0]['of'])}"
             about = "Share of the win of seats that had it, with 95 % intervals; the dashed line is an equal share."
             yield Chart(title, about, partial(_wins, things=things, seats=seats))
 
@@ -156,11 +154,10 @@ def _wins(axes: Axes, things: Sequence[Thing], seats: int) -> None:
     names, shares, low, high = [], [], [], []
     for thing in things:
         if (share := thing["share"]) is not None:
-            least, most = share_interval(share, thing["times"])
             names.append(thing["name"])
             shares.append(100 * share)
-            low.append(max(0.0, 100 * share - 100 * least))
-            high.append(max(0.0, 100 * most - 100 * share))
+            low.append(max(0.0, 100 * (share - (thing["low"] or 0))))
+            high.append(max(0.0, 100 * ((thing["high"] or 0) - share)))
     _bars(axes, names, shares, [low, high], _SECOND)
     axes.axhline(100 / seats, color="#333333", linestyle="--", linewidth=0.8)
     axes.set_ylabel("% of wins")

@@ -27,6 +27,7 @@ from interpreter.language.types import (
     LinkType,
     ListType,
     NeverType,
+    NoneType,
     PieceType,
     PlaceType,
     Type,
@@ -236,7 +237,7 @@ class Shown(Checker):
         if tree is None:
             return
         value = expressions.value(tree, maybe=True)
-        if not isinstance(value.type, IntType | BoolType | NeverType):
+        if not isinstance(value.type, IntType | BoolType | NoneType | NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
         when = entry.get("when")
         moments = when.items if isinstance(when, Sequence) else (when,) if when is not None else ()

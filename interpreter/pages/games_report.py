@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from interpreter.base.plurals import counted, stacked
+from interpreter.base.plurals import counted, stacked, titled
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
-from interpreter.simulate.summary import Report, together
+from interpreter.simulate.summary import Report, Share
 
 __all__ = ["games_page"]
 
@@ -38,8 +38,7 @@ def _numbers(data: Report) -> Iterator[Block]:
             str(seat["seat"] + 1),
             seat["bot"],
             str(seat["wins"]),
-            _share(seat["share"]),
-            f"{_share(seat['low'])} to {_share(seat['high'])}",
+            *_shares(seat),
             *(_mean(seat["keys"][key]) for key in keys),
         )
         for seat in seats
@@ -54,26 +53,24 @@ def _numbers(data: Report) -> Iterator[Block]:
     ]
     if means:
         yield _grid(("mean of", "game", *players), means)
-    for names in together(data["tables"]):
-        first = data["tables"][names[0]]
-        head = ", ".join(first[0]["of"]).replace("_", " ")
-        tables = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
-        lines = [
-            (
-                thing["name"],
-                str(thing["times"]),
-                str(thing["games"]),
-                _share(thing["share"]),
-                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in tables),
-            )
-            for thing in first
-        ]
-        columns = (head, "times", "games", "share", *(name.replace("_", " ") for name in names))
-        yield Folded((f"By {head}" if head else "Events",), (_grid(columns, lines),), unfolded=len(lines) <= 12)
+    for name, things in data["tables"].items():
+        if things:
+            head = ", ".join(things[0]["of"]).replace("_", " ")
+            lines = [
+                (thing["name"], str(thing["times"]), str(thing["games"]), *_shares(thing), _mean(thing["mean"]))
+                for thing in things
+            ]
+            title = f"{titled(name)} by {head}" if head else titled(name)
+            grid = _grid((head, "times", "games", "share", "95 % interval", "mean"), lines)
+            yield Folded((title,), (grid,), unfolded=len(lines) <= 12)
 
 
-def _grid(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Grid:
+def _grid(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
     return Grid(columns, tuple(tuple((cell,) for cell in row) for row in rows))
+
+
+def _shares(data: Share) -> tuple[str, str]:
+    return _share(data["share"]), f"{_share(data['low'])} to {_share(data['high'])}"
 
 
 def _share(share: float | None) -> str:

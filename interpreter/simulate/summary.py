@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypedDict
 
@@ -26,19 +26,23 @@ __all__ = [
     "seat_names",
     "summary",
     "summed_up",
-    "together",
 ]
 
 
-class SeatData(TypedDict):
-    """A seat: its wins, their share with an interval, and the means of the ranking keys."""
+class Share(TypedDict):
+    """Share of wins with its interval: each of several winners has an equal part of a win."""
+
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class SeatData(Share):
+    """A seat: its wins, their share, and the means of the ranking keys."""
 
     seat: int
     bot: str
     wins: int
-    share: float | None
-    low: float | None
-    high: float | None
     keys: dict[str, float | None]
 
 
@@ -61,12 +65,12 @@ class Curve(Subject):
     rounds: list[Point]
 
 
-class Thing(Subject, SpreadData):
-    """Subject of an event: its occurrences (``times``), the ``games`` with it, and the share of wins of its seats."""
+class Thing(Subject, SpreadData, Share):
+    """Subject of an event: its occurrences (``times``), the ``games`` with it, and the share of wins of its seats. The
+    interval is for this number of games, as the seats of one game are not independent."""
 
     times: int
     games: int
-    share: float | None
 
 
 class Length(TypedDict):
@@ -152,15 +156,12 @@ def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
     share = None
     if finished:
         share = float(sum(Fraction(games, places.count(1)) for places, games in won.items()) / finished)
-    low, high = share_interval(share, finished) if share is not None else (None, None)
     keys = ruleset.model.keys_by_name(totals.keys[seat, place] for place in range(len(ruleset.model.ranking)))
     return {
         "seat": seat,
         "bot": bot,
         "wins": sum(won.values()),
-        "share": _rounded(share),
-        "low": _rounded(low),
-        "high": _rounded(high),
+        **_with_interval(share, finished),
         "keys": {name: _rounded(total / finished if finished else None) for name, total in keys.items()},
     }
 
@@ -211,7 +212,7 @@ def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
             "times": spreads[of].times,
             "games": games[of],
             **spreads[of].as_data(),
-            "share": _share(shares[of]),
+            **_with_interval(_share(shares[of]), games[of]),
         }
         for of in in_order(spreads)
     ]
@@ -225,16 +226,12 @@ def _without_seat(seat: int | None, of: Of) -> Of:
 def _share(shares: Sequence[tuple[Fraction, int]]) -> float | None:
     """Return the mean, computed exactly and rounded once, so that it does not depend on the order."""
     times = sum(count for _, count in shares)
-    return _rounded(float(sum(share * count for share, count in shares)) / times) if times else None
+    return float(sum(share * count for share, count in shares)) / times if times else None
 
 
-def together(tables: Mapping[str, Sequence[Thing]]) -> list[list[str]]:
-    """Group the names of tables that are about the same kind of subject."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name, things in tables.items():
-        if things:
-            groups.setdefault(tuple(things[0]["of"]), []).append(name)
-    return list(groups.values())
+def _with_interval(share: float | None, games: int) -> Share:
+    low, high = share_interval(share, games) if share is not None else (None, None)
+    return {"share": _rounded(share), "low": _rounded(low), "high": _rounded(high)}
 
 
 def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:

@@ -26,7 +26,7 @@ from interpreter.compare.paired_games import Pair, PairPlan, pairs
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
-from interpreter.language.types import SEAT
+from interpreter.language.types import INT, SEAT
 from interpreter.pages.comparison import Played, comparison_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
@@ -114,6 +114,52 @@ def test_a_seat_that_cannot_win_is_no_part_of_a_mean() -> None:
     b = [replace(row(number, [10, 20, 0]), places=(1, 2, 0)) for number in range(3)]
     points = next(each for each in effects(a, b, [POINTS]) if each.name == "points")
     assert (points.a, points.b) == (15, 15)
+
+
+def test_wins_are_shared_and_counted_by_seat_and_by_number() -> None:
+    """The seat of an odd number on one side is that of an even number on the other; every second game is shared."""
+    place = Measure(
+        "place",
+        (),
+        "set",
+        (),
+        None,
+        (MeasureKey("n", 0, INT), MeasureKey("who", 1, SEAT)),
+        c.Const(None),
+        False,
+        2,
+        NOWHERE,
+    )
+
+    def rows(first: int) -> list[Row]:
+        taken = {
+            "place": [
+                Taken(0, (1, first), None),
+                Taken(0, (2, 1 - first), None),
+                Taken(0, (3, 0), None),
+                Taken(0, (3, 1), None),
+            ]
+        }
+        return [replace(row(number, []), places=(1, 2 - number % 2, 0), taken=taken) for number in range(4)]
+
+    found = {each.name: (each.a, each.b) for each in effects(rows(0), rows(1), [place]) if each.name.endswith("%")}
+    assert found == {
+        "player 1 wins, %": (75, 75),
+        "player 2 wins, %": (25, 25),
+        "place 1 wins, %": (75, 25),
+        "place 2 wins, %": (25, 75),
+    }
+
+
+def test_a_table_of_effects_is_no_wider_than_a_page() -> None:
+    names = [str(ROOT / "pebbles" / "pebbles.yaml")] * 2
+    command = ["compare", *names, "--games", "3", "--seed", "1", "--players", "2", "--jobs", "1", "--bots", "random"]
+    said = CliRunner().invoke(cli, command).stdout
+    table = said[said.index("95 % intervals") : said.index("First divergence")].splitlines()
+    assert table[1] == f"  A: {names[0]}, B: {names[1]}"
+    assert table[2].split() == ["A", "B", "difference", "effect"]
+    assert max(map(len, table[2:])) <= 80
+    assert [line.split()[1] for line in table if "player" in line] == ["1", "2"]
 
 
 def test_what_is_always_the_same_is_surely_so() -> None:

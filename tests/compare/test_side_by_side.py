@@ -45,11 +45,18 @@ def test_means_are_taken_over_players_and_rounds() -> None:
         "curves": {"money": [], "price": [{"name": "coal", "rounds": curve}]},
         "tables": {
             "first": [{"of": {}, "share": 0.25}],
-            "by_plant": [{"of": {"plant": 3}, "share": 0.5}, {"of": {"plant": 4}, "share": 0.5}],
+            "place": [{"of": {"place": 1}, "share": 0.75}, {"of": {"place": 2}, "share": 0.25}],
+            "by_plant": [{"of": {"plant": "wind"}, "share": 0.5}, {"of": {"plant": "sun"}, "share": 0.5}],
         },
     }
     found = means_of(summary)
-    assert found.end == {"rounds": 7.5, "money": 20.0, "first wins, %": 25.0}
+    assert found.end == {
+        "rounds": 7.5,
+        "money": 20.0,
+        "first wins, %": 25.0,
+        "place 1 wins, %": 75.0,
+        "place 2 wins, %": 25.0,
+    }
     assert found.rounds == {"price, coal": 12.0}
 
 

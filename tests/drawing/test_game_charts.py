@@ -42,7 +42,7 @@ def test_what_is_measured_is_drawn(data: Report) -> None:
         "Rounds",
         "On heap by round",
         "Pulled",
-        "Wins by kind",
+        "Pulled: wins by kind",
     ]
     svg = svg_of(charts[2])
     assert svg == svg_of(charts[2])

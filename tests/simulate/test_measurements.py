@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from interpreter.bots.registry import bots_of
+from interpreter.cli.main import cli
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Event, read
 from interpreter.engine.queries import value_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import mean_interval, share_interval, student
 from interpreter.simulate.measurements import Taken, taken
 from interpreter.simulate.simulation import Row, simulate
 from interpreter.simulate.summary import summary
 from interpreter.simulate.totals import by_round, final
+from tests.play.toy import ROOT
 
 
 class Onlooker:
@@ -69,6 +74,37 @@ def test_a_summary_of_measures(pebbles: Ruleset) -> None:
     assert (turns["of"], turns["times"], turns["games"]) == ({}, 20, 10)
     assert turns["mean"] == sum(row.decisions for row in rows) / 20
     assert turns["share"] == 0.5
+    assert [turns["low"], turns["high"]] == [round(end, 4) for end in share_interval(0.5, 10)]
+
+
+def test_each_measure_is_printed_with_its_own_share() -> None:
+    command = f"simulate {ROOT / 'pebbles' / 'pebbles.yaml'} -n 10 --seed 5 --players 2 --bots eager,random"
+    data = json.loads(CliRunner().invoke(cli, [*command.split(), "-o", "json"]).stdout)
+    lines = CliRunner().invoke(cli, command.split()).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    for name, things in data["tables"].items():
+        start = next(place for place, line in enumerate(lines) if line.split(",")[0] == name.replace("_", " "))
+        for thing, line in zip(things, lines[start + 2 :], strict=False):
+            share, low, high = (f"{thing[key] * 100:.1f}%" for key in ("share", "low", "high"))
+            assert f"{share}  {low} to {high}" in line
+
+
+@pytest.mark.parametrize("id", ["germany-2004", "germany-2018", "outpost"])
+def test_wins_are_counted_by_the_place_in_the_first_order(id: str) -> None:
+    """As the event of the set-up says it, in the module and in the plain form."""
+    ruleset = load(id)
+    match = Match(ruleset, bots_of("random", ruleset, 4), 3)
+    match.play()
+    order = next(e.values[0] for r in match.game.state.log if isinstance(e := read(r), Event) and e.name == "order_set")
+    found = taken(match.game)["first_order"]
+    assert [each.of for each in found] == [(place, seat) for place, seat in enumerate(order, 1)]
+    rows = list(simulate(ruleset, bots_of("random", ruleset, 4), 6, seed=3))
+    assert rows[0].taken["first_order"] == found
+    places = summary(ruleset, ["random"] * 4, rows)["tables"]["first_order"]
+    assert [(each["of"], each["times"], each["mean"]) for each in places] == [
+        ({"place": n}, 6, None) for n in range(1, 5)
+    ]
+    assert sum(each["share"] or 0 for each in places) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("numbers", [(3, 0), (0, 3), (3, None), (None, 3), (1, 0, None, 2)])

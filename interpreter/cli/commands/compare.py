@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from interpreter.pages.comparison import Played
 
 USUAL_GAMES = 100
+_WIDE = 80
+"""Columns of a table, beyond which its sides are named A and B."""
 
 __all__ = ["command"]
 
@@ -390,22 +392,20 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     say()
     say(styled("Effects on play", bold=True))
     pairs = f"{counted(len(played.partings), 'pair')} of games"
-    say(f"  {pairs}: {played.how}; 95 % intervals, * significant")
+    say(f"  {pairs}: {played.how}")
+    say("  95 % intervals, * significant")
     rows = [
         (
             each.name.replace("_", " "),
             f"{each.a:.2f}",
             f"{each.b:.2f}",
-            _signed(each.difference),
-            f"{_signed(each.low)} to {_signed(each.high)}",
-            _signed(each.size),
-            "*" if each.is_sure else "",
+            f"{_signed(each.difference)} ± {each.high - each.difference:.2f}",
+            f"{_signed(each.size)}{' *' if each.is_sure else ''}",
         )
         for each in played.effects
     ]
-    if rows:
-        for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
-            say(line)
+    for line in _effects_table(rows, names) if rows else ():
+        say(line)
     say()
     say(styled("First divergence", bold=True))
     ranked = causes(played.partings)
@@ -424,6 +424,13 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
             say(f"    {name}: {course}")
     if played.singly:
         _singly(played.singly, names)
+
+
+def _effects_table(rows: Sequence[tuple[str, ...]], names: Sequence[str]) -> list[str]:
+    lines = aligned(("", *names, "difference", "effect"), rows, "  ")
+    if max(map(len, lines)) <= _WIDE:
+        return lines
+    return [f"  A: {names[0]}, B: {names[1]}", *aligned(("", "A", "B", "difference", "effect"), rows, "  ")]
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.simulate.checkpoint import Journal
     from interpreter.simulate.simulation import Row
-    from interpreter.simulate.summary import Curve, Report, Thing
+    from interpreter.simulate.summary import Curve, Report, Share, Thing
     from interpreter.simulate.totals import SpreadData, Totals
     from interpreter.simulate.workers import Crew, Plan
 
@@ -287,8 +287,6 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 
 
 def _text(data: Report) -> None:
-    from interpreter.simulate.summary import together
-
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     games, players = counted(data["games"], "game"), counted(data["players"], "player")
@@ -306,8 +304,7 @@ def _text(data: Report) -> None:
             str(seat["seat"] + 1),
             seat["bot"],
             str(seat["wins"]),
-            _share(seat["share"]),
-            f"{_share(seat['low'])} to {_share(seat['high'])}",
+            *_shares(seat),
             *map(_mean, seat["keys"].values()),
         )
         for seat in data["seats"]
@@ -319,8 +316,9 @@ def _text(data: Report) -> None:
         _measures(data["measures"], len(data["seats"]))
     for name, curve in data["curves"].items():
         _curve(name, curve)
-    for names in together(data["tables"]):
-        _things(names, data["tables"])
+    for name, things in data["tables"].items():
+        if things:
+            _things(name.replace("_", " "), things)
 
 
 def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: int) -> None:
@@ -350,21 +348,29 @@ def _curve(name: str, curve: list[Curve]) -> None:
             say(line)
 
 
-def _things(names: list[str], tables: Mapping[str, list[Thing]]) -> None:
-    """Print a line for each thing: its frequency, the share of wins of its owners, and a mean for each table."""
-    first = tables[names[0]]
-    head = ", ".join(first[0]["of"]).replace("_", " ")
-    by_thing = [{tuple(thing["of"].values()): thing for thing in tables[name]} for name in names]
-    shared = any(thing["share"] is not None for thing in first)
-    rows = []
-    for of, thing in by_thing[0].items():
-        means = (_mean(found[of]["mean"]) if of in found else "-" for found in by_thing)
-        share = (_share(thing["share"]),) if shared else ()
-        rows.append((thing["name"], str(thing["times"]), str(thing["games"]), *share, *means))
+def _things(name: str, things: Sequence[Thing]) -> None:
+    """Print a line for each thing: its frequency, the share of wins of its owners, and a mean."""
+    shared, valued = (any(thing[key] is not None for thing in things) for key in ("share", "mean"))
+    head = ", ".join(things[0]["of"]).replace("_", " ")
+    rows = [
+        (
+            thing["name"],
+            str(thing["times"]),
+            str(thing["games"]),
+            *(_shares(thing) if shared else ()),
+            *((_mean(thing["mean"]),) if valued else ()),
+        )
+        for thing in things
+    ]
     say()
-    columns = ("times", "games", *(("share",) if shared else ()), *(name.replace("_", " ") for name in names))
-    for line in aligned((head, *columns), rows):
+    say(styled(f"{name}, by {head}" if head else name, bold=True))
+    columns = (*(("share", "95 % interval") if shared else ()), *(("mean",) if valued else ()))
+    for line in aligned((head, "times", "games", *columns), rows):
         say(line)
+
+
+def _shares(data: Share) -> tuple[str, str]:
+    return _share(data["share"]), f"{_share(data['low'])} to {_share(data['high'])}"
 
 
 def _share(share: float | None) -> str:
