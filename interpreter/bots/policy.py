@@ -134,11 +134,9 @@ class PolicyBot:
         """Return a redealt world and its decision, which shows other cards for those that its seat may not see."""
         world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
         assert world.decision is not None
-        rule, env, *caller = world.decision.frame
-        others = _with_other_cards(game, decision, env, random)
-        if others != env:
-            world = world.stood_at((rule, others, *caller))
-            assert world.decision is not None
+        stretch, env, caller, result = world.decision.frame
+        world = world.stood_at((stretch, _with_other_cards(game, decision, env, random), caller, result))
+        assert world.decision is not None
         return world, world.decision
 
     def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
