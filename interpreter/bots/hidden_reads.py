@@ -1,8 +1,8 @@
 """Hidden reads of policies: hidden information that a policy reads, directly or through rules.
 
-A policy and the name of a decision go in, a test of games comes out. Most of the analysis is static, so a policy that
-reads nothing hidden costs nothing at run time; only the positions of cards named by values are looked up in the game.
-The sizes of hidden zones and lists are public.
+A policy and a decision go in, a test of games comes out. Most of the analysis is static, so a policy that reads nothing
+hidden costs nothing at run time; only the positions of cards named by values are looked up in the game. The sizes of
+hidden zones and lists are public.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
+from interpreter.engine.views import context_of
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, RuleLayer
@@ -29,19 +31,24 @@ class Peeks(Struct, frozen=True):
     """Hidden information that a policy reads for a decision.
 
     ``always`` means that some is hidden in any state. ``groups`` are cells that are hidden if the cards that they name,
-    or that carry them, are.
+    or that carry them, are; ``shown`` are locals with values of the decision's context that are hidden if their cards
+    are.
     """
 
     always: bool
     groups: tuple[str, ...]
+    shown: tuple[int, ...]
 
     def __bool__(self) -> bool:
         """Return whether anything can be hidden."""
-        return self.always or bool(self.groups)
+        return self.always or bool(self.groups or self.shown)
 
-    def at(self, game: Game, seat: int) -> bool:
-        """Return whether the policy reads something that the seat may not see in the current state."""
-        return self.always or any(self._hidden(game, seat))
+    def at(self, game: Game, decision: Decision) -> bool:
+        """Return whether the policy reads something that the seat that decides may not see in the current state."""
+        if self.always or any(self._hidden(game, decision.actor)):
+            return True
+        may = context_of(game.table, game.state, decision, decision.actor)[3] if self.shown else ()
+        return not all(may[local - 1] for local in self.shown)
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
         machine, state = game.machine, game.state
@@ -58,20 +65,23 @@ class Peeks(Struct, frozen=True):
                 yield seen is not None and seat not in seen
 
 
-def peeks_of(model: Model, policy: Policy, decision: str) -> Peeks:
-    """Return the hidden information that a policy reads to make a decision. The first local of its texts is the seat
-    that decides."""
-    reader = _Peeks(model, policy)
-    for preferences in policy.decisions.get(decision, ()):
+def peeks_of(model: Model, policy: Policy, ask: core.Ask) -> Peeks:
+    """Return the hidden information that a policy reads to make a decision. The first locals of its texts are the seat
+    that decides, and the context."""
+    reader, shown = _Peeks(model, policy), set[int]()
+    around = {place: value.type for place, (_, value) in enumerate(ask.context, 1)}
+    for preferences in policy.decisions.get(ask.name, ()):
         reader.read((preferences.when, preferences.lines), frozenset({0}))
-    return Peeks(reader.always, tuple(sorted(reader.groups)))
+        shown |= {node.index for node in descendants(preferences.lines) if isinstance(node, core.Local)}
+    shown = {local for local in shown & around.keys() if has_cards(around[local], model.records)}
+    return Peeks(reader.always, tuple(sorted(reader.groups)), tuple(sorted(shown)))
 
 
-def groups_peeked(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
-    """Return the groups of cells that may be hidden from the seat and that a policy reads; None if it always reads
-    some."""
-    peeks = peeks_of(model, policy, decision)
-    return None if peeks.always else peeks.groups
+def groups_peeked(model: Model, policy: Policy, ask: core.Ask) -> Sequence[str | int] | None:
+    """Return the groups of cells, and the locals with a decision's context, that may be hidden from the seat and that a
+    policy reads; None if it always reads some."""
+    peeks = peeks_of(model, policy, ask)
+    return None if peeks.always else (*peeks.groups, *peeks.shown)
 
 
 class _Peeks:

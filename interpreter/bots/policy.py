@@ -17,9 +17,13 @@ from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
+from interpreter.engine.sight import may_see
 from interpreter.kernel.state import State, Value
+from interpreter.language import core
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.preferences import pinned_by
+from interpreter.language.types import cards_in, has_cards, renamed
+from interpreter.language.walk import descendants
 from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import AskSite, Machine, OptionSite
@@ -121,16 +125,23 @@ class PolicyBot:
             if len(self._peeks) >= MOST_KNOWN:
                 self._peeks.clear()
                 self._sighted.clear()
-            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.name)
+            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
             if self.in_world or not peeks:
                 self._sighted.add(named)
-        return not self.in_world and peeks.at(game, decision.actor)
+        return not self.in_world and peeks.at(game, decision)
+
+    def _imagined(self, game: Game, decision: Decision, random: Stream) -> tuple[Game, Decision]:
+        """Return a redealt world and its decision, which shows other cards for those that its seat may not see."""
+        world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
+        assert world.decision is not None
+        stretch, env, caller, result = world.decision.frame
+        world = world.stood_at((stretch, _with_other_cards(game, decision, env, random), caller, result))
+        assert world.decision is not None
+        return world, world.decision
 
     def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
         """Return the policy's choice in a redealt world if it is legal here, else its most preferred legal option."""
-        world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
-        imagined = world.decision
-        assert imagined is not None
+        world, imagined = self._imagined(game, decision, random)
         code = self._slowly(world, imagined, random).code
         option = decision.option(code)
         if game.accepts(option):
@@ -154,9 +165,11 @@ class PolicyBot:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Choose by its own preferences for this decision, without asking further seats; the first option if it has
-        none."""
+        none. It reads what the seat that decides may see, like that seat's own policy."""
         if decision.name not in self.policy.decisions:
             return codes[0]
+        if self._is_blind(game, decision):
+            game, decision = self._imagined(game, decision, random)
         preferred = self._preferred(game, decision, self._way(game, decision), codes, random)
         return codes[0] if preferred is None else preferred
 
@@ -251,6 +264,26 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
     tests = tuple(compile_(test) for test in pattern.tests)
     keys = tuple(compile_(key) for key in pattern.keys)
     return _Pattern(number, pins, tests, keys, pattern.local_count)
+
+
+def _with_other_cards(game: Game, decision: Decision, env: tuple[Value, ...], random: Stream) -> tuple[Value, ...]:
+    """Return locals in which each hidden card of a decision's context is any hidden card of its kind."""
+    constants, state, model = game.machine.constants, game.state, game.ruleset.model
+    hidden: dict[str, list[int]] = {}
+    for card, row in enumerate(model.cards):
+        if not may_see(constants.visible(state, card), decision.actor):
+            hidden.setdefault(row.kind, []).append(card)
+    others = list(env)
+    for node in descendants(decision.site.ask.context):
+        if isinstance(node, core.Local) and has_cards(node.type, model.records):
+            value = decision.frame[1][node.index]
+            if not may_see(constants.visible_in(state, value, node.type), decision.actor):
+                swapped = {}
+                for card in cards_in(value, node.type, model.records):
+                    pool = hidden.get(model.cards[card].kind, [card])
+                    swapped[card] = pool[random.below(len(pool))]
+                others[node.index] = renamed(value, node.type, model.records, swapped)
+    return tuple(others)
 
 
 # --- matching options

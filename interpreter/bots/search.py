@@ -74,8 +74,9 @@ class SearchBot:
             return decision.option(codes[random.below(len(codes))])
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
-        """Break another seat's tie as the quick bot does."""
-        return self.quick[decision.actor].among(game, decision, codes, random)
+        """Break another seat's tie as the bot of its playouts does, which here is in no world."""
+        asked = PolicyBot(self.policy) if self.policy is not None else self.quick[decision.actor]
+        return asked.among(game, decision, codes, random)
 
 
 class _Search:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import built
@@ -46,7 +46,7 @@ def test_all_functions_are_built(name: str, overlay: str, few: bool) -> None:
     builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
     for policy in policies_for(played).values():
         for index, (_, end) in builder.decisions.asks.items():
-            peeks = peeks_of(played.model, policy, end.ask.name)
-            builder.policies.choosing(policy, index, policy.name, () if peeks.always else peeks.groups)
+            peeks = groups_peeked(played.model, policy, end.ask)
+            builder.policies.choosing(policy, index, policy.name, peeks or ())
     built(builder)
     assert builder.left_out == {}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import bots_of, policies_for
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -71,13 +71,9 @@ class Pair:
             return {index: builder.policies.random(index) for index in builder.decisions.asks}
         self.machine.learn(policy)
 
-        def peeks(decision: str) -> Any:
-            found = peeks_of(self.ruleset.model, policy, decision)
-            return None if found.always else found.groups
-
         asks = builder.decisions.asks
         return {
-            index: builder.policies.choosing(policy, index, name, peeks(end.ask.name))
+            index: builder.policies.choosing(policy, index, name, groups_peeked(self.ruleset.model, policy, end.ask))
             for index, (_, end) in asks.items()
         }
 

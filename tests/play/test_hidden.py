@@ -20,6 +20,7 @@ from interpreter.engine.views import pending
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.testing.soundness import Examiner, drawing, some_option
+from tests.hiding import game_of
 from tests.looks import shown
 from tests.small import FAMILY, loaded, write
 
@@ -284,3 +285,87 @@ def test_what_was_looked_at_often_is_looked_at_seldom() -> None:
             looks.append(max(number for (way, *_), number in looked.items() if way == "told"))
     assert 1.5 * looks[0] < looks[1] < 3 * looks[0]
     assert {key[1:3] for key in looked if key[0] == "forms"} == kinds
+
+
+WROTE = """
+choose secret by seats[1], sealed:
+  tell number in 1 .. 100:
+    weather = number
+"""
+ASKED = """
+choose say{shown} by seats[0]:
+  no:
+    amount = 2
+  ok:
+    amount = 1
+"""
+PICKED = "let o = first(c in deck where c.number == {})\n"
+HIDDEN_ONE = PICKED.format("(1 if weather > 50 else 6)")
+SEVERAL = "let o = [c in deck where c.number == 3 or c.number == (1 if weather > 50 else 6)]\n"
+
+
+def policies(**lines: str) -> str:
+    """Policies with lines for the decision."""
+    texts = (f"  {name}:\n    say:\n      prefer: |\n{indent(text, ' ' * 8)}\n" for name, text in lines.items())
+    return "policies:\n" + "".join(texts)
+
+
+def said(folder: Path, act: str, sections: str, bots: str, plain: bool) -> tuple[list[str], list[str]]:
+    """What seat 0 chooses by a policy with 20 streams, in two games that differ in a hidden number."""
+    first = game_of(folder, act, sections, WROTE)
+    first.machine.plain = plain
+    found = []
+    for hidden in (10, 90):
+        game = first.clone(log=True)
+        game.apply({"do": "tell", "number": hidden})
+        chosen = []
+        for seed in range(20):
+            copy, bot = game.clone(log=True), bots_of(bots, game.ruleset, 2)[0]
+            assert copy.decision is not None
+            chosen.append(bot.choose(copy, copy.decision, Stream(seed, "test")).do)
+        found.append(chosen)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize(
+    ("act", "line"),
+    [
+        (HIDDEN_ONE + ASKED.format(shown="(o)"), "ok where o.number < 4"),
+        (HIDDEN_ONE + ASKED.format(shown="(a = amount, o)"), "ok where o in deck and o.number < 4"),
+        (HIDDEN_ONE + ASKED.format(shown="(o)"), "ok where o.number < 4 by o.number"),
+        (SEVERAL + ASKED.format(shown="(o)"), "ok where any(c in o where c.number < 3)"),
+        (
+            ASKED.format(shown="(o = first(c in deck where c.number == (1 if weather > 50 else 6)))"),
+            "ok where o.number < 4",
+        ),
+    ],
+)
+def test_a_policy_does_not_see_hidden_cards_that_a_decision_shows(
+    tmp_path: Path, act: str, line: str, plain: bool
+) -> None:
+    low, high = said(tmp_path, act, policies(sensible=f"{line}\nno\nok"), "sensible", plain)
+    assert low == high
+    assert {*low} == {"no", "ok"}
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_policy_sees_the_cards_that_a_decision_shows_openly(tmp_path: Path, plain: bool) -> None:
+    act = "move first(c in deck where c.number == 1) to pile\nlet o = first(pile)\n" + ASKED.format(shown="(o)")
+    low, high = said(tmp_path, act, policies(sensible="ok where o.number < 4\nno"), "sensible", plain)
+    assert low == high == ["ok"] * 20
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("asked", ["pb", "search:8:pb"])
+@pytest.mark.parametrize("own", ["any asking seats[1]", "any where weather > 0 asking seats[1]"])
+def test_a_bot_that_is_asked_sees_what_the_seat_that_decides_may_see(
+    tmp_path: Path, own: str, asked: str, plain: bool
+) -> None:
+    for act, line in (
+        (ASKED.format(shown=""), "ok where weather > 50"),
+        (HIDDEN_ONE + ASKED.format(shown="(o)"), "ok where o.number < 4"),
+    ):
+        low, high = said(tmp_path, act, policies(pa=own, pb=f"{line}\nno"), f"pa,{asked}", plain)
+        assert low == high
+        assert {*low} == {"no", "ok"}

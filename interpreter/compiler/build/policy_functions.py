@@ -22,6 +22,7 @@ from interpreter.language.preferences import Line, Pattern, Preferences, pinned_
 from interpreter.language.types import CardType, ListType
 
 if TYPE_CHECKING:
+    from interpreter.compiler.wasm.turn import Peeks
     from interpreter.language.policies import Policy
 
 __all__ = ["RANDOM", "Policies"]
@@ -48,17 +49,15 @@ class Policies(Sights):
         super().__init__(decisions.module)
         self.decisions = decisions
 
-    def choices(
-        self, policy: Policy | None, peeks: Callable[[str], Sequence[str] | None] | None = None, key: str = ""
-    ) -> dict[int, str]:
+    def choices(self, policy: Policy | None, peeks: Peeks | None = None, key: str = "") -> dict[int, str]:
         """Return the functions by which a policy (None: the random bot) chooses, by decision.
 
-        ``peeks`` gives the groups for :meth:`choosing` by the name of a decision; without it, all reads are allowed.
+        ``peeks`` gives what :meth:`choosing` checks at a decision; without it, all reads are allowed.
         """
         if policy is None:
             return {index: self.random(index) for index in self.decisions.asks}
         return {
-            index: self.choosing(policy, index, key, peeks(end.ask.name) if peeks is not None else ())
+            index: self.choosing(policy, index, key, peeks(end.ask) if peeks is not None else ())
             for index, (_, end) in self.decisions.asks.items()
         }
 
@@ -70,11 +69,11 @@ class Policies(Sights):
 
         return self._declare(RANDOM, index, build)
 
-    def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
+    def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str | int] | None = ()) -> str:
         """Return the name of the function by which a policy chooses at a decision.
 
         ``key`` distinguishes policies with equal names. The function traps if the policy reads hidden information:
-        always, if ``peeks`` is None; else if a card that one of these groups names is hidden from the seat.
+        always, if ``peeks`` is None; else if a card that one of these groups or locals names is hidden from the seat.
         """
         _, end = self.decisions.asks[index]
 
@@ -82,10 +81,16 @@ class Policies(Sights):
             if peeks is None:
                 raise Unsupported("a policy that reads what its seat may not see")
             chooser = _Chooser(b, self.decisions, index)
-            for group in peeks:
-                self._check_seen(b, group, chooser.actor)
             shown = (b.var(self.shapes.rep(node.type), "shown", b.value(node)) for _, node in end.ask.context)
             chooser.around = [chooser.actor, *shown]
+            for peek in peeks:
+                if isinstance(peek, str):
+                    self._check_group(b, peek, chooser.actor)
+                elif isinstance(end.ask.context[peek - 1][1].type, CardType):
+                    card = chooser.around[peek]
+                    self._check_card(b, card, card.differs(-1), chooser.actor)
+                else:
+                    raise Unsupported("a policy that reads what its seat may not see")
             for preferences in policy.decisions.get(end.ask.name, ()):
                 with b.scoped({0: chooser.actor}), b.passing(preferences.when), b.scoped(chooser.locals):
                     chooser.choose_by(preferences)
@@ -99,7 +104,7 @@ class Policies(Sights):
         name = self.module.name("bot", f"{bot} {self.decisions.asks[index][0].id}")
         return self.declare(ops.Function(name, (FRAME,), "i32"), build)
 
-    def _check_seen(self, b: Steps, name: str, seat: ops.Value) -> None:
+    def _check_group(self, b: Steps, name: str, seat: ops.Value) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""
         group, cells = self.model.groups[name], self.memory.groups[name]
         with b.counted(ops.Constant(cells.count)) as at:
@@ -115,9 +120,12 @@ class Policies(Sights):
                 holds = card.differs(-1)
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
-            location = self.memory.groups["location"].address
-            zone = ops.Load(card * WORD, location, "i32", "location")
-            b.fail_if(ops.both(holds, ops.negated(self.may_see(zone, seat))), "a card that is hidden")
+            self._check_card(b, card, holds, seat)
+
+    def _check_card(self, b: Steps, card: ops.Value, holds: ops.Value, seat: ops.Value) -> None:
+        """Trap if a card that counts (``holds``) is in a zone that the seat may not see."""
+        zone = ops.Load(card * WORD, self.memory.groups["location"].address, "i32", "location")
+        b.fail_if(ops.both(holds, ops.negated(self.may_see(zone, seat))), "a card that is hidden")
 
 
 class _Chooser:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from interpreter.language import core
 from interpreter.plain.machine import Code
 
 if TYPE_CHECKING:  # a game in the plain form does not import it
@@ -15,8 +16,8 @@ if TYPE_CHECKING:  # a game in the plain form does not import it
 
 __all__ = ["OVER", "Keeper", "Peeks", "Player", "Turn", "kept_as"]
 
-Peeks = Callable[[str], Sequence[str] | None]
-"""Function from a decision to the groups of cells through which a policy might read hidden information.
+Peeks = Callable[[core.Ask], Sequence[str | int] | None]
+"""Function from a decision to the groups of cells and the locals through which a policy might read hidden information.
 
 The module traps if a card in them is hidden from the policy's seat, and always if the result is None: see
 :meth:`interpreter.compiler.build.policy_functions.Policies.choosing`.
