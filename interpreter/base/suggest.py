@@ -19,6 +19,9 @@ def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
     from difflib import get_close_matches
 
     name, names = name[:MOST_LETTERS], sorted(set(known))
+    same = [other for other in names if other.casefold() == name.casefold()]
+    if same and name not in same:
+        return frame(language, "near", name=same[0])
     if len(names) > MOST_COMPARED:  # comparing is slow: prefilter by first letter and length
         alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))

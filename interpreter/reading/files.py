@@ -26,6 +26,7 @@ from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = [
+    "A_KIND",
     "KINDS",
     "Document",
     "Shelf",
@@ -58,12 +59,13 @@ KINDS: dict[str, str] = {
     "waivers": "{name}/waivers.yaml",
     "words": "{folder}/words/{name}.yaml",
 }
-_A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
+A_KIND = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
     "policies": "policies",
     "scenarios": "scenarios",
     "waivers": "waivers",
     "words": "words",
 }
+"""Kinds with their articles, for messages."""
 _REFERENCES = ("family", "edition", "map", "deck")  # kinds that are also keys of a ruleset
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
@@ -142,7 +144,7 @@ class Shelf:
         """Read the document of an id. ``at`` is the position of the id, for diagnostics."""
         place = place_of(kind, id)
         if place is None:
-            return None, [_no_id(kind, id, at)]
+            return None, [_no_id(kind, id, at, did_you_mean_id(id, self.ids(kind)))]
         candidates = list(self._candidates(kind, id))
         if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
             return None, [clash]
@@ -286,11 +288,11 @@ def read_document(file: SourceFile, path: Path) -> _Read:
     return Document(kind, header.text, file, root, path), diagnostics
 
 
-def _no_id(kind: str, id: str, at: Span | None) -> Diagnostic:
+def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
     shown = "".join(char if char.isprintable() and char != "`" else "?" for char in id[:60])
     form = "`folder/name`" if "{folder}" in KINDS[kind] else "one word"
     remedy = f"{form} of lower-case letters, digits, `-` and `_`"
-    return Diagnostic("E032", f"got `{shown}`, want an id that names {_A[kind]}", at, help=remedy)
+    return Diagnostic("E032", f"got `{shown}`, want an id that names {A_KIND[kind]}{hint}", at, help=remedy)
 
 
 # -- headers -----------------------------------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
 
 def _wrong_kind(document: Document, kind: str, name: str) -> Diagnostic:
     """Return the diagnostic for a file of the wrong kind."""
-    message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
+    message = f"got {A_KIND[document.kind]}, want {A_KIND[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from interpreter.cli.main import COMMANDS
+from interpreter.reading.files import KINDS
 from tests.cli.conftest import Run
+from tests.play.toy import changed
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -60,3 +62,44 @@ def test_a_number_of_players_is_refused_alike(run: Run, tmp_path: Path, argument
     result = run(*arguments, "--players", "9")
     refusal = "Error: `pebbles` is for 2 to 4 players, not 9: the heap is too small for more\n"
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", refusal)
+
+
+@pytest.mark.parametrize("command", ["run", "show", "simulate", "play", "test", "lint", "validate", "serve"])
+@pytest.mark.parametrize("name", ["Pebbles", "PEBBLES"])
+def test_an_id_in_capitals_leads_to_the_id(run: Run, command: str, name: str) -> None:
+    result = run(command, name)
+    assert (result.exit_code, "did you mean `pebbles`?" in result.output) == (1, True)
+
+
+def test_an_overlay_in_capitals_leads_to_its_id(run: Run) -> None:
+    assert "did you mean `power-grid/robots`?" in run("run", "germany-2018", "--with", "power-grid/Robots").stderr
+
+
+@pytest.mark.parametrize("command", ["run", "show", "simulate", "play", "test", "lint", "serve"])
+def test_a_family_names_its_rulesets(run: Run, command: str) -> None:
+    result = run(command, "power-grid")
+    assert result.exit_code == 1
+    assert "E034 `power-grid` is a family, not a ruleset\n   help: rulesets for it: `australia-2004`" in result.stderr
+    assert "`germany-2018`" in result.stderr
+
+
+def test_an_overlay_is_added_to_a_ruleset(run: Run, tmp_path: Path) -> None:
+    path = changed(tmp_path, "family.yaml", "", "") / "pebbles" / "overlays" / "more.yaml"
+    path.parent.mkdir()
+    path.write_text("language: 1\noverlay: pebbles/more\nover: [pebbles]\n", encoding="utf-8")
+    result = run("run", str(path))
+    assert result.exit_code == 1
+    assert ":2:10: E034 `pebbles/more` is an overlay, not a ruleset\n" in result.stderr
+    assert f"help: `--with {path.as_posix()}` adds it to a ruleset; rulesets for it: `pebbles`\n" in result.stderr
+    assert "help: `--with power-grid/robots` adds it to a ruleset; " in run("run", "power-grid/robots").stderr
+    path.write_text("language: 1\noverlay: pebbles/more\nover: [else]\n", encoding="utf-8")
+    assert "adds it to a ruleset; `regelwerk list` lists all rulesets\n" in run("run", str(path)).stderr
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ruleset"])
+def test_every_kind_of_file_has_its_article(run: Run, tmp_path: Path, kind: str) -> None:
+    id = "some/file" if "{folder}" in KINDS[kind] else "some"
+    path = tmp_path / "file.yaml"
+    path.write_text(f"language: 1\n{kind}: {id}\n", encoding="utf-8")
+    article = {"edition": "an ", "overlay": "an "}.get(kind, "" if kind.endswith("s") else "a ")
+    assert f"E034 `{id}` is {article}{kind}, not a ruleset" in run("run", str(path)).stderr
