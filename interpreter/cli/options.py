@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -34,6 +34,7 @@ __all__ = [
     "language_for",
     "language_option",
     "loaded",
+    "log_argument",
     "output_option",
     "overlays_option",
     "players_for",
@@ -54,12 +55,33 @@ LANGUAGE = "REGELWERK_LANGUAGE"
 """Environment variable with the preferred output language; ignored for rulesets that lack it."""
 ALONE = 1.0
 """Seconds of play in this process before worker processes are started, unless ``--jobs`` is given."""
+YAML = (".yaml", ".yml")
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def ruleset_argument(function: Function) -> Function:
     return click.argument("ruleset", metavar="RULESET")(function)
+
+
+class _Log(click.Path):
+    """The path of a saved game, or `-` for stdin."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = str(super().convert(value, param, ctx))
+        if path != "-" and not Path(path).exists():
+            raise _no_log(path)
+        if path.endswith(YAML):
+            raise _no_log(path, "not a saved game")
+        return path
+
+
+def log_argument(function: Function) -> Function:
+    return click.argument("log", type=_Log(dir_okay=False, allow_dash=True))(function)
+
+
+def _no_log(path: str, why: str = "no such file") -> click.UsageError:
+    return click.UsageError(f"{path}: {why}; `regelwerk run RULESET --log FILE` saves a game")
 
 
 def overlays_option(function: Function) -> Function:
@@ -279,9 +301,9 @@ def kept_game(where: str, **others: object) -> Game | None:
     path, at, number = where.rpartition("@")
     if not at:
         path, number = where, ""
-    if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
+    if path.endswith(YAML) or not Path(path).is_file():
         if path.endswith((".jsonl", ".json", ".log")):
-            raise click.UsageError(f"{path}: no such file")
+            raise _no_log(path)
         return None
     if at and not number.isdigit():
         raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")

@@ -103,3 +103,15 @@ def test_every_kind_of_file_has_its_article(run: Run, tmp_path: Path, kind: str)
     path.write_text(f"language: 1\n{kind}: {id}\n", encoding="utf-8")
     article = {"edition": "an ", "overlay": "an "}.get(kind, "" if kind.endswith("s") else "a ")
     assert f"E034 `{id}` is {article}{kind}, not a ruleset" in run("run", str(path)).stderr
+
+
+@pytest.mark.parametrize("command", ["whatif", "replay"])
+def test_a_ruleset_is_no_saved_game(run: Run, tmp_path: Path, command: str) -> None:
+    remedy = "; `regelwerk run RULESET --log FILE` saves a game\n"
+    result = run(command, "pebbles")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"Error: pebbles: no such file{remedy}")
+    assert run("map", "nosuch.jsonl").stderr.endswith(f"Error: nosuch.jsonl: no such file{remedy}")
+    file = tmp_path / "pebbles.yaml"
+    file.write_text("language: 1\nruleset: pebbles\n", encoding="utf-8")
+    assert run(command, str(file)).stderr.endswith(f"Error: {file}: not a saved game{remedy}")
