@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.cli.main import COMMANDS
 from interpreter.reading.files import KINDS
 from tests.cli.conftest import Run
@@ -115,3 +116,20 @@ def test_a_ruleset_is_no_saved_game(run: Run, tmp_path: Path, command: str) -> N
     file = tmp_path / "pebbles.yaml"
     file.write_text("language: 1\nruleset: pebbles\n", encoding="utf-8")
     assert run(command, str(file)).stderr.endswith(f"Error: {file}: not a saved game{remedy}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(arguments for arguments in SEATED if arguments[0] != "compare"),
+        ("compare", "pebbles", "pebbles"),
+        ("compare", "pebbles", "pebbles", "--games", "2"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_an_unknown_setting_lists_the_settings(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments, "--set", "x=y")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert " setting `x`; known here: `last_pebble`, `most`\n" in result.stderr
+
+    assert did_you_mean_one_of("x", []) == "; known here: none"
