@@ -23,7 +23,7 @@ from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
-from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
+from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
 
 __all__ = [
     "A_KIND",
@@ -279,6 +279,8 @@ def read_document(file: SourceFile, path: Path) -> _Read:
         return None, diagnostics
     kind, problems = _kind(root)
     problems.extend(_check_language(root))
+    if kind is None and (other := other_format(file)) is not None:
+        return None, [other]
     if kind is None or problems:
         return None, [*diagnostics, *problems]
     header = root[kind]
@@ -326,6 +328,9 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
         return [Diagnostic("E035", "missing key `language`, want `language: 1`", span)]
     if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
         return []
+    if isinstance(value, Scalar) and value.text == "1":
+        remedy = "write the number without quotes: `language: 1`"
+        return [Diagnostic("E035", "got the text `1` as language, want the number `1`", value.span, help=remedy)]
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
     return [Diagnostic("E035", f"got the language {got}, want `1`", value.span)]
 

@@ -39,6 +39,7 @@ __all__ = [
     "excerpt",
     "knowing",
     "loader",
+    "other_format",
     "plain",
     "read_yaml",
     "too_large",
@@ -163,13 +164,27 @@ def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     root = None if cache is None else cache.get(file)
     if root is not None:
         return root, []
-    diagnostics = _check_text(file)
-    if diagnostics:
-        return None, diagnostics
-    root, diagnostics = _Reader(file).read()
+    root, diagnostics = None, _check_text(file)
+    if not diagnostics:
+        root, diagnostics = _Reader(file).read()
+    if root is None and (other := other_format(file)) is not None:
+        return None, [other]
     if cache is not None and root is not None and not diagnostics:
         cache.add(file, root)
     return root, diagnostics
+
+
+_FORMATS = {"XML": re.compile(r"\s*<[?!a-zA-Z]"), "JSON": re.compile(r"\s*(\{\s*\"|\[\s*[{\"])")}
+
+
+def other_format(file: SourceFile) -> Diagnostic | None:
+    """Return the diagnostic for a text that starts like one of another format, or None. To be called for texts that
+    cannot be read, since JSON may be valid YAML."""
+    for name, start in _FORMATS.items():
+        if start.match(file.text):
+            message = f"got {name}, want YAML"
+            return Diagnostic("E013", message, Span(file, 0, 0), help="a file starts with `language: 1`")
+    return None
 
 
 # -- before the parser -------------------------------------------------------------------------------------------------

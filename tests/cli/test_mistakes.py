@@ -133,3 +133,41 @@ def test_an_unknown_setting_lists_the_settings(run: Run, arguments: tuple[str, .
     assert " setting `x`; known here: `last_pebble`, `most`\n" in result.stderr
 
     assert did_you_mean_one_of("x", []) == "; known here: none"
+
+
+@pytest.mark.parametrize("quotes", ["'", '"'])
+def test_the_language_is_a_number(run: Run, tmp_path: Path, quotes: str) -> None:
+    (tmp_path / "mine.yaml").write_text(f"language: {quotes}1{quotes}\nruleset: mine\n", encoding="utf-8")
+    message = run("run", str(tmp_path / "mine.yaml")).stderr
+    assert ":1:11: E035 got the text `1` as language, want the number `1`\n" in message
+    assert "help: write the number without quotes: `language: 1`\n" in message
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "lint"])
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ('<?xml version="1.0"?>\n<game>\n\t<player/>\n\t<player/>\n</game>\n', "XML"),
+        ("<!DOCTYPE html>\n<html><body style='a: b'>x: y</body></html>\n", "XML"),
+        ("<game>\n  <player name='a'/>\n</game>\n", "XML"),
+        ('{\n\t"ruleset": "pond",\n\t"players": [2, 3]\n}\n', "JSON"),
+        ('{"title": "Pond", "regions": ["a"]}\n', "JSON"),
+        ('[\n  {"title": "Pond"}\n]\n', "JSON"),
+        ('[\n\t{"title": "Pond"}\n]\n', "JSON"),
+        ('{"v": 1}\n{"v": 2}\n', "JSON"),
+    ],
+)
+def test_other_formats_are_said_to_be_no_yaml(run: Run, tmp_path: Path, command: str, text: str, format: str) -> None:
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    result = run(command, str(tmp_path / "mine.yaml"))
+    assert result.exit_code == 1
+    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if " E0" in line] == [
+        f":1:1: E013 got {format}, want YAML"
+    ]
+
+
+def test_json_that_is_a_ruleset_is_read(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "family.yaml", "", "")
+    text = '{"language": 1, "ruleset": "pebbles", "family": "pebbles", "edition": "pebbles/plain"}\n'
+    (root / "pebbles" / "pebbles.yaml").write_text(text, encoding="utf-8")
+    assert "E0" not in run("validate", str(root / "pebbles" / "pebbles.yaml")).output
