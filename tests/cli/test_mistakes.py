@@ -171,3 +171,28 @@ def test_json_that_is_a_ruleset_is_read(run: Run, tmp_path: Path) -> None:
     text = '{"language": 1, "ruleset": "pebbles", "family": "pebbles", "edition": "pebbles/plain"}\n'
     (root / "pebbles" / "pebbles.yaml").write_text(text, encoding="utf-8")
     assert "E0" not in run("validate", str(root / "pebbles" / "pebbles.yaml")).output
+
+
+@pytest.mark.parametrize(
+    ("letter", "got", "want"),
+    [
+        ("u\u0308", "U+0075 U+0308", "U+00FC"),
+        ("\u212b", "U+212B", "U+00C5"),
+        ("a\u0323\u0302", "U+0061 U+0323 U+0302", "U+1EAD"),
+        ("a\u0302\u0323", "U+0061 U+0302 U+0323", "U+1EAD"),
+        ("u\u0308" * 1000, "U+0075 U+0308", "U+00FC"),
+        ("\u1112\u1161\u11ab", "U+1112 U+1161 U+11AB", "U+D55C"),
+    ],
+)
+def test_names_that_look_the_same_are_the_same(run: Run, tmp_path: Path, letter: str, got: str, want: str) -> None:
+    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {letter}")
+    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
+    assert f":3:8: E003 got {got}, want {want}, which looks the same\n" in message
+    changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {chr(int(want[2:], 16))}")
+    assert run("run", str(root / "pebbles" / "pebbles.yaml"), "--seed", "1").exit_code == 0
+
+
+def test_marks_in_another_order_are_reported(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {'x' + chr(0x302) + chr(0x323)}{'y' * 10_000}")
+    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
+    assert ":3:9: E003 got U+0302 U+0323 U+0079" in message
