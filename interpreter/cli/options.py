@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = [
     "bots_for",
     "bots_option",
     "can_be_written",
+    "check_effect",
     "crew_for",
     "jobs_option",
     "kept_game",
@@ -219,16 +220,27 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
 
 
 def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> dict[str, Json]:
-    """Parse ``key=value`` settings and check that a game can be created with them."""
+    """Parse ``key=value`` settings and check that a game can be created with them, and that they have an effect."""
     from interpreter.engine.game import new_game
 
     settings = settings_given(ruleset, assignments)
+    check_effect(settings, ruleset)
     try:
         if settings:
             new_game(ruleset, players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
+
+
+def check_effect(settings: Iterable[str], *rulesets: Rules) -> None:
+    """Check that some ruleset reads each of its settings: later files may have replaced the rules that did."""
+    from interpreter.engine.unused import settings_read
+
+    for name in settings:
+        having = [ruleset for ruleset in rulesets if ruleset.has_setting(name)]
+        if having and not any(name in settings_read(each.model, each.program.reach) for each in having):
+            raise click.BadParameter(f"`{name}` has no effect here: no rule reads it", param_hint="--set")
 
 
 def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json]:

@@ -196,3 +196,52 @@ def test_marks_in_another_order_are_reported(run: Run, tmp_path: Path) -> None:
     root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {'x' + chr(0x302) + chr(0x323)}{'y' * 10_000}")
     message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
     assert ":3:9: E003 got U+0302 U+0323 U+0079" in message
+
+
+OVERLAY = """\
+language: 1
+overlay: pebbles/threes
+over: [pebbles]
+rules:
+  largest:
+    replaces: pebbles
+    is: |
+      () -> int: 3
+  left:
+    replaces: pebbles
+    is: |
+      () -> int: rest_of(count(heap))
+  rest_of:
+    is: |
+      (number: int) -> int: number
+  unused:
+    is: |
+      () -> int: most otherwise (1 if last_pebble == stays else 0)
+"""
+
+
+@pytest.fixture
+def threes(tmp_path: Path) -> str:
+    """Return the path of a ruleset with an overlay that replaces the rules that read its settings."""
+    root = changed(
+        tmp_path, "pebbles.yaml", "edition: pebbles/plain", "edition: pebbles/plain\noverlays: [pebbles/threes]"
+    )
+    path = root / "pebbles" / "overlays" / "threes.yaml"
+    path.parent.mkdir()
+    path.write_text(OVERLAY, encoding="utf-8")
+    return str(root / "pebbles" / "pebbles.yaml")
+
+
+@pytest.mark.parametrize("setting", ["most=2", "last_pebble=goes"])
+@pytest.mark.parametrize("arguments", SEATED, ids=lambda arguments: arguments[0])
+def test_a_setting_that_no_rule_reads_is_refused(
+    run: Run, threes: str, arguments: tuple[str, ...], setting: str
+) -> None:
+    result = run(*(threes if word == "pebbles" else word for word in arguments), "--set", setting)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"`{setting.partition('=')[0]}` has no effect here: no rule reads it\n" in result.stderr
+
+
+def test_a_setting_that_one_of_two_rulesets_reads_is_allowed(run: Run, threes: str) -> None:
+    assert run("compare", "pebbles", threes, "--set", "most=2").exit_code == 0
+    assert run("run", "germany-2004", "--with", "power-grid/robots:1", "-p", "2", "--seed", "1").exit_code == 0

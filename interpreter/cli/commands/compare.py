@@ -180,6 +180,7 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
             near = did_you_mean_one_of(key, [*known, *other.model.settings, *other.model.interpretations])
             raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
+    options.check_effect(typed, ruleset, other)
     own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
         values = ruleset.settings(own)
