@@ -8,7 +8,7 @@ __all__ = ["CODES"]
 CODES: dict[str, str] = {
     "E001": "invalid YAML",
     "E002": "file is not UTF-8",
-    "E003": "invisible character",
+    "E003": "unsuitable character",
     "E004": "tab used as indentation",
     "E005": "duplicate key",
     "E006": "key is not a word",

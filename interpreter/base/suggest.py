@@ -7,7 +7,7 @@ from itertools import islice
 
 from interpreter.base.messages import frame
 
-__all__ = ["did_you_mean", "did_you_mean_id", "without_suggestion"]
+__all__ = ["did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "without_suggestion"]
 
 MOST_LETTERS = 60
 MOST_COMPARED = 200
@@ -19,6 +19,9 @@ def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
     from difflib import get_close_matches
 
     name, names = name[:MOST_LETTERS], sorted(set(known))
+    same = [other for other in names if other.casefold() == name.casefold()]
+    if same and name not in same:
+        return frame(language, "near", name=same[0])
     if len(names) > MOST_COMPARED:  # comparing is slow: prefilter by first letter and length
         alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))
@@ -38,6 +41,13 @@ def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     fuller.sort(key=lambda known_id: not known_id.startswith(id))
     *first, last = (f"`{known_id}`" for known_id in fuller[:MOST_NAMED])
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+
+
+def did_you_mean_one_of(name: str, known: Iterable[str]) -> str:
+    """Suggest the most similar known name; name all if none is similar."""
+    names = sorted(set(known))
+    listed = ", ".join(f"`{each}`" for each in names) or "none"
+    return did_you_mean(name, names) or f"; known here: {listed}"
 
 
 def without_suggestion(message: str) -> str:

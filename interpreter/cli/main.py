@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "validate": "Check rulesets or files and report all errors.",
     "lint": "Find code that is correct but could be better.",
     "fmt": "Format rulesets: indentation, tables, rule text.",
-    "help": "Show the page of an error code.",
+    "help": "Show the page of an error code, or the help of a command.",
     "run": "Let bots play a game and print it line by line.",
     "replay": "Replay a saved game and check every choice.",
     "simulate": "Let bots play many games and summarise them.",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -28,12 +28,14 @@ __all__ = [
     "bots_for",
     "bots_option",
     "can_be_written",
+    "check_effect",
     "crew_for",
     "jobs_option",
     "kept_game",
     "language_for",
     "language_option",
     "loaded",
+    "log_argument",
     "output_option",
     "overlays_option",
     "players_for",
@@ -54,12 +56,33 @@ LANGUAGE = "REGELWERK_LANGUAGE"
 """Environment variable with the preferred output language; ignored for rulesets that lack it."""
 ALONE = 1.0
 """Seconds of play in this process before worker processes are started, unless ``--jobs`` is given."""
+YAML = (".yaml", ".yml")
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def ruleset_argument(function: Function) -> Function:
     return click.argument("ruleset", metavar="RULESET")(function)
+
+
+class _Log(click.Path):
+    """The path of a saved game, or `-` for stdin."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = str(super().convert(value, param, ctx))
+        if path != "-" and not Path(path).exists():
+            raise _no_log(path)
+        if path.endswith(YAML):
+            raise _no_log(path, "not a saved game")
+        return path
+
+
+def log_argument(function: Function) -> Function:
+    return click.argument("log", type=_Log(dir_okay=False, allow_dash=True))(function)
+
+
+def _no_log(path: str, why: str = "no such file") -> click.UsageError:
+    return click.UsageError(f"{path}: {why}; `regelwerk run RULESET --log FILE` saves a game")
 
 
 def overlays_option(function: Function) -> Function:
@@ -197,16 +220,27 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
 
 
 def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> dict[str, Json]:
-    """Parse ``key=value`` settings and check that a game can be created with them."""
+    """Parse ``key=value`` settings and check that a game can be created with them, and that they have an effect."""
     from interpreter.engine.game import new_game
 
     settings = settings_given(ruleset, assignments)
+    check_effect(settings, ruleset)
     try:
         if settings:
             new_game(ruleset, players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
+
+
+def check_effect(settings: Iterable[str], *rulesets: Rules) -> None:
+    """Check that some ruleset reads each of its settings: later files may have replaced the rules that did."""
+    from interpreter.engine.unused import settings_read
+
+    for name in settings:
+        having = [ruleset for ruleset in rulesets if ruleset.has_setting(name)]
+        if having and not any(name in settings_read(each.model, each.program.reach) for each in having):
+            raise click.BadParameter(f"`{name}` has no effect here: no rule reads it", param_hint="--set")
 
 
 def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json]:
@@ -279,9 +313,9 @@ def kept_game(where: str, **others: object) -> Game | None:
     path, at, number = where.rpartition("@")
     if not at:
         path, number = where, ""
-    if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
+    if path.endswith(YAML) or not Path(path).is_file():
         if path.endswith((".jsonl", ".json", ".log")):
-            raise click.UsageError(f"{path}: no such file")
+            raise _no_log(path)
         return None
     if at and not number.isdigit():
         raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.compose import word
-from interpreter.reading.files import Document, Shelf, shelf_for
+from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
 
 __all__ = ["Member", "family_of", "sides_of"]
 
@@ -88,7 +88,7 @@ def _named(text: str) -> _Named:
     if document is None:
         raise RulesetError(diagnostics)
     if document.kind not in ("ruleset", "overlay", *_PARTS):
-        raise _error(document, f"`{document.id}` is a {document.kind}; compare rulesets that use it instead")
+        raise _error(document, f"`{document.id}` is {A_KIND[document.kind]}; compare rulesets that use it instead")
     return _Named(text, document, shelf, tuple(overlays))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Json, number_in
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
 from interpreter.engine.setup import default_settings, role_seats, roles_of, set_up
@@ -190,7 +190,7 @@ class Rules:
             return list(doubt.readings).index(public)
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
-            raise ValueError(f"unknown setting `{name}`{did_you_mean(name, known_names)}")
+            raise ValueError(f"unknown setting `{name}`{did_you_mean_one_of(name, known_names)}")
         if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
             public = _items(str(public), setting.type.of)
         if isinstance(public, str) and isinstance(setting.type, IntType):

@@ -21,6 +21,7 @@ from interpreter.language.model import Model
 from interpreter.reading.dependencies import noted
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
+    from interpreter.base.source import Span
     from interpreter.engine.pipeline import Examined
     from interpreter.lowering.lower import Program
     from interpreter.reading.compose import Composition
@@ -182,9 +183,7 @@ def load_document(
     from interpreter.reading.files import with_files
 
     if document.kind != "ruleset":
-        raise RulesetError(
-            [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
-        )
+        raise RulesetError([_other_kind(document, shelf, document.root[document.kind].span)])
     shelf, overlay_ids, errors = with_files(shelf, overlays)
     if errors:
         raise RulesetError([*diagnostics, *errors])
@@ -227,23 +226,41 @@ def find(
 
     An id that is in no ruleset folder is searched in the current folder and in ``beside``, as if given by path.
     """
-    from interpreter.reading.files import nearby, several, shelf_for
+    from interpreter.reading.files import KINDS, nearby, several, shelf_for
 
-    text = str(name)
-    if _is_path(name):
-        shelf = shelf or shelf_for(Path(text))
-        return shelf, *shelf.read_path(Path(text))
-    if shelf is not None:
-        return shelf, *shelf.read("ruleset", text, None)
-    shelf = shelf_for(None)
-    document, diagnostics = shelf.read("ruleset", text, None)
-    if [diagnostic.code for diagnostic in diagnostics] != ["E031"]:
+    text, is_path, is_given = str(name), _is_path(name), shelf is not None
+    shelf = shelf or shelf_for(Path(text) if is_path else None)
+    document, diagnostics = shelf.read_path(Path(text)) if is_path else shelf.read("ruleset", text, None)
+    if [diagnostic.code for diagnostic in diagnostics] not in (["E030"], ["E031"]):
         return shelf, document, diagnostics
-    places = nearby(text, beside)
+    places = [] if is_path or is_given else nearby(text, beside)
     if len(places) == 1:
         shelf = shelf_for(places[0])
         return shelf, *shelf.read_path(places[0])
-    return shelf, None, [several("ruleset", text, places) if places else _nowhere(text, shelf, diagnostics[0])]
+    if places:
+        return shelf, None, [several("ruleset", text, places)]
+    other = next((found for kind in KINDS if (found := _of_kind(shelf, kind, text)) is not None), None)
+    if other is not None:
+        return shelf, None, [_other_kind(other, shelf)]
+    return shelf, None, diagnostics if is_path or is_given else [_nowhere(text, shelf, diagnostics[0])]
+
+
+def _of_kind(shelf: Shelf, kind: str, id: str) -> Document | None:
+    return shelf.read(kind, id)[0] if shelf.find(kind, id) is not None else None
+
+
+def _other_kind(document: Document, shelf: Shelf, at: Span | None = None) -> Diagnostic:
+    """Return the diagnostic for a file that is no ruleset, with the rulesets that have it or can add it."""
+    from interpreter.reading.files import A_KIND
+    from interpreter.reading.ruleset_files import overlays_for, rulesets_of
+
+    fitting = [f"`{each.id}`" for each in rulesets_of(shelf) if overlays_for(shelf, each, document) is not None]
+    remedies = [f"rulesets for it: {', '.join(fitting)}" if fitting else "`regelwerk list` lists all rulesets"]
+    if document.kind == "overlay":
+        named = document.id if at is None else document.path.as_posix()
+        remedies.insert(0, f"`--with {named}` adds it to a ruleset")
+    message = f"`{document.id}` is {A_KIND[document.kind]}, not a ruleset"
+    return Diagnostic("E034", message, at, help="; ".join(remedies))
 
 
 def _is_path(name: str | Path) -> bool:

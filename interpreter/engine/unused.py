@@ -18,7 +18,7 @@ from interpreter.lowering.facts import Reach, target_of
 if TYPE_CHECKING:
     from interpreter.language.policies import Policy
 
-__all__ = ["Unused", "reached", "unused"]
+__all__ = ["Unused", "reached", "settings_read", "unused"]
 
 Unused = tuple[str, str, Diagnostic]
 """A name, the file that introduces it, and the warning."""
@@ -33,6 +33,20 @@ def unused(model: Model, reach: Reach, policies: Iterable[Policy]) -> list[Unuse
 def reached(model: Model, reach: Reach, policies: Iterable[Policy]) -> set[str]:
     """Return the ids of procedures and functions that are reachable from anything that runs or is shown."""
     return _reached(model, reach, list(_nodes(model, policies)))
+
+
+def settings_read(model: Model, reach: Reach) -> set[str]:
+    """Return the settings and interpretations on which the seats depend, or anything that runs or is shown."""
+    nodes = list(_nodes(model, ()))
+    for name in _reached(model, reach, nodes):
+        layer = reach.procedures[name]
+        nodes.extend(descendants((layer.body, layer.when)))
+    seats = {role.setting for role in model.roles.values() if role.setting is not None}
+    return seats | _settings(nodes)
+
+
+def _settings(nodes: Iterable[object]) -> set[str]:
+    return {node.name for node in nodes if isinstance(node, core.SettingValue)}
 
 
 def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
@@ -66,7 +80,7 @@ def _declared(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unuse
     for layer in reach.procedures.values():
         nodes.extend(descendants((layer.body, layer.when)))
     groups = {node.group for node in nodes if isinstance(node, core.Cell)}
-    settings = {node.name for node in nodes if isinstance(node, core.SettingValue)}
+    settings = _settings(nodes)
     tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
     tables.update(group.spaces for group in model.groups.values() if group.spaces)
     events = {node.event for node in nodes if isinstance(node, core.Notes)}

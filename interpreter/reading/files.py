@@ -23,9 +23,10 @@ from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
-from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
+from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
 
 __all__ = [
+    "A_KIND",
     "KINDS",
     "Document",
     "Shelf",
@@ -58,12 +59,13 @@ KINDS: dict[str, str] = {
     "waivers": "{name}/waivers.yaml",
     "words": "{folder}/words/{name}.yaml",
 }
-_A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
+A_KIND = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
     "policies": "policies",
     "scenarios": "scenarios",
     "waivers": "waivers",
     "words": "words",
 }
+"""Kinds with their articles, for messages."""
 _REFERENCES = ("family", "edition", "map", "deck")  # kinds that are also keys of a ruleset
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
@@ -142,7 +144,7 @@ class Shelf:
         """Read the document of an id. ``at`` is the position of the id, for diagnostics."""
         place = place_of(kind, id)
         if place is None:
-            return None, [_no_id(kind, id, at)]
+            return None, [_no_id(kind, id, at, did_you_mean_id(id, self.ids(kind)))]
         candidates = list(self._candidates(kind, id))
         if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
             return None, [clash]
@@ -277,6 +279,8 @@ def read_document(file: SourceFile, path: Path) -> _Read:
         return None, diagnostics
     kind, problems = _kind(root)
     problems.extend(_check_language(root))
+    if kind is None and (other := other_format(file)) is not None:
+        return None, [other]
     if kind is None or problems:
         return None, [*diagnostics, *problems]
     header = root[kind]
@@ -286,11 +290,11 @@ def read_document(file: SourceFile, path: Path) -> _Read:
     return Document(kind, header.text, file, root, path), diagnostics
 
 
-def _no_id(kind: str, id: str, at: Span | None) -> Diagnostic:
+def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
     shown = "".join(char if char.isprintable() and char != "`" else "?" for char in id[:60])
     form = "`folder/name`" if "{folder}" in KINDS[kind] else "one word"
     remedy = f"{form} of lower-case letters, digits, `-` and `_`"
-    return Diagnostic("E032", f"got `{shown}`, want an id that names {_A[kind]}", at, help=remedy)
+    return Diagnostic("E032", f"got `{shown}`, want an id that names {A_KIND[kind]}{hint}", at, help=remedy)
 
 
 # -- headers -----------------------------------------------------------------------------------------------------------
@@ -324,6 +328,9 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
         return [Diagnostic("E035", "missing key `language`, want `language: 1`", span)]
     if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
         return []
+    if isinstance(value, Scalar) and value.text == "1":
+        remedy = "write the number without quotes: `language: 1`"
+        return [Diagnostic("E035", "got the text `1` as language, want the number `1`", value.span, help=remedy)]
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
     return [Diagnostic("E035", f"got the language {got}, want `1`", value.span)]
 
@@ -337,7 +344,7 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
 
 def _wrong_kind(document: Document, kind: str, name: str) -> Diagnostic:
     """Return the diagnostic for a file of the wrong kind."""
-    message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
+    message = f"got {A_KIND[document.kind]}, want {A_KIND[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
 
 

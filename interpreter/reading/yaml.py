@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
 
@@ -39,6 +40,7 @@ __all__ = [
     "excerpt",
     "knowing",
     "loader",
+    "other_format",
     "plain",
     "read_yaml",
     "too_large",
@@ -46,6 +48,8 @@ __all__ = [
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 60
+MOST_COMPOSED = 6
+"""Number of characters that a message shows of a letter."""
 MAX_VALUES = 100_000
 
 Style = Literal["plain", "quoted", "literal", "folded"]
@@ -163,13 +167,27 @@ def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     root = None if cache is None else cache.get(file)
     if root is not None:
         return root, []
-    diagnostics = _check_text(file)
-    if diagnostics:
-        return None, diagnostics
-    root, diagnostics = _Reader(file).read()
+    root, diagnostics = None, _check_text(file)
+    if not diagnostics:
+        root, diagnostics = _Reader(file).read()
+    if root is None and (other := other_format(file)) is not None:
+        return None, [other]
     if cache is not None and root is not None and not diagnostics:
         cache.add(file, root)
     return root, diagnostics
+
+
+_FORMATS = {"XML": re.compile(r"\s*<[?!a-zA-Z]"), "JSON": re.compile(r"\s*(\{\s*\"|\[\s*[{\"])")}
+
+
+def other_format(file: SourceFile) -> Diagnostic | None:
+    """Return the diagnostic for a text that starts like one of another format, or None. To be called for texts that
+    cannot be read, since JSON may be valid YAML."""
+    for name, start in _FORMATS.items():
+        if start.match(file.text):
+            message = f"got {name}, want YAML"
+            return Diagnostic("E013", message, Span(file, 0, 0), help="a file starts with `language: 1`")
+    return None
 
 
 # -- before the parser -------------------------------------------------------------------------------------------------
@@ -187,13 +205,31 @@ def _check_text(file: SourceFile) -> list[Diagnostic]:
         return [too_large(file)]
     diagnostics = []
     if match := _UNREADABLE.search(file.text):
-        name = f"U+{ord(match[0]):04X}"
-        message = f"character {name} is not allowed in a file"
+        message = f"character {_code_points(match[0])} is not allowed in a file"
         diagnostics.append(_first(file, _UNREADABLE, Diagnostic("E003", message, _at(file, match.start(), 1))))
     if match := _TAB.search(file.text):
         message = "got a tab as indentation, want spaces"
         diagnostics.append(_first(file, _TAB, Diagnostic("E004", message, _at(file, match.end() - 1, 1))))
+    if not is_normalized("NFC", file.text):
+        diagnostics.append(_decomposed(file))
     return diagnostics
+
+
+def _decomposed(file: SourceFile) -> Diagnostic:
+    """Return the diagnostic for the first letter that Unicode composes otherwise: names that look the same must have
+    the same characters."""
+    text, composed = file.text, normalize("NFC", file.text)
+    start = next((place for place, (got, want) in enumerate(zip(text, composed, strict=False)) if got != want), 0)
+    end = start + 1
+    while end < min(len(text), start + MOST_COMPOSED) and normalize("NFC", text[start:end]) != composed[start]:
+        end += 1
+    message = f"got {_code_points(text[start:end])}, want {_code_points(composed[start])}, which looks the same"
+    remedy = "save the text in the Unicode form NFC"
+    return Diagnostic("E003", message, _at(file, start, end - start), help=remedy)
+
+
+def _code_points(text: str) -> str:
+    return " ".join(f"U+{ord(character):04X}" for character in text)
 
 
 def _first(file: SourceFile, pattern: re.Pattern[str], diagnostic: Diagnostic) -> Diagnostic:

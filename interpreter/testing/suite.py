@@ -146,7 +146,7 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
             suite.diagnostics.extend(shelf.read_path(path)[1])
         else:
             if shelf.find("ruleset", name) is None:
-                suite.diagnostics.extend(shelf.read("ruleset", name)[1])
+                suite.diagnostics.extend(find(name)[2] or shelf.read("ruleset", name)[1])
             scenarios.extend(scenario for scenario in shipped if name in scenario.rulesets)
     suite.scenarios = list({scenario.id: scenario for scenario in scenarios}.values())
     return suite

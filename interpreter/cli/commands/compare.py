@@ -174,14 +174,15 @@ def _known_to_both(a: Ruleset, b: Ruleset, assignments: Sequence[str]) -> dict[s
 
 def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict[str, Json]:
     """Return the given settings that the ruleset has, with checked values. Each must exist on at least one side."""
-    from interpreter.base.suggest import did_you_mean
+    from interpreter.base.suggest import did_you_mean_one_of
 
     typed = options.settings_given(ruleset, assignments)
     for key in typed:
         if not ruleset.has_setting(key) and not other.has_setting(key):
             known = [*ruleset.model.settings, *ruleset.model.interpretations]
-            near = did_you_mean(key, [*known, *other.model.settings, *other.model.interpretations])
+            near = did_you_mean_one_of(key, [*known, *other.model.settings, *other.model.interpretations])
             raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
+    options.check_effect(typed, ruleset, other)
     own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
         values = ruleset.settings(own)

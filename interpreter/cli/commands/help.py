@@ -1,4 +1,4 @@
-"""``regelwerk help``: show the page of an error code."""
+"""``regelwerk help``: show the page of an error code, or the help of a command."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ __all__ = ["command"]
 
 
 @click.command("help")
-@click.argument("code", required=False)
+@click.argument("code", metavar="[CODE|COMMAND]", required=False)
 @options.output_option("text", "json")
 def command(code: str | None, output: str) -> None:
-    """Show the page of an error CODE, or list all codes.
+    """Show the page of an error CODE or the help of a COMMAND, or list all codes.
 
     \b
     Examples:
       regelwerk help E301
+      regelwerk help run
       regelwerk help
     """
     from interpreter.base.codes import CODES
@@ -28,12 +29,22 @@ def command(code: str | None, output: str) -> None:
     if code is None:
         _all(dict(CODES), output)
         return
+    context = click.get_current_context().find_root()
+    assert isinstance(context.command, click.Group)
+    commands = context.command.list_commands(context)
+    if code in commands:
+        asked = context.command.get_command(context, code)
+        assert asked is not None
+        about = asked.get_help(click.Context(asked, parent=context, info_name=code))
+        as_json({"command": code, "page": about}) if output == "json" else say(about)
+        return
     name = code.upper()
     page = _page(name)
     if page is None and name not in CODES:
         from interpreter.base.suggest import did_you_mean
 
-        near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}).replace("`", "'")
+        near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}) or did_you_mean(code.lower(), commands)
+        near = near.replace("`", "'")
         raise click.BadParameter(f"unknown code '{code}'{near}", param_hint="CODE")
     text = page if page is not None else f"{name}: {CODES[name]}"
     if output == "json":

@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 
 @click.command("replay")
-@click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@options.log_argument
 @click.option("--ruleset", metavar="RULESET", help="Use this ruleset instead of the one that the log names.")
 @click.option("--numbers", is_flag=True, help="Print the game with the line numbers that `explain` takes.")
 @options.output_option("text", "json")

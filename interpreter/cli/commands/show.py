@@ -78,7 +78,8 @@ def command(
     if view not in COMPILED and (players is not None or settings):
         raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
-        raise click.UsageError("the name of a rule goes with --ir and --wat")
+        remedy = f"`regelwerk explain {ruleset} {name}` tells about a name"
+        raise click.UsageError(f"the name of a rule goes with --ir and --wat; {remedy}")
     loaded = options.loaded(ruleset, overlays)
     if view in COMPILED:
         _tell_functions(loaded, players, settings, output, name, ir)

@@ -180,9 +180,9 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
                 say(line)
             say()
     failed = sum(not outcome.passed for outcome in outcomes)
-    if not outcomes:
+    if not outcomes and not suite.messages():
         say(nothing)
-    else:
+    if outcomes:
         say(f"{len(outcomes) - failed} passed" + (f", {styled(f'{failed} failed', fg='red')}" if failed else ""))
 
 

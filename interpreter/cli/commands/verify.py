@@ -140,12 +140,7 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
     words = [word.strip() for word in players.split(",")]
     if not all(word.isdigit() for word in words):
         raise click.BadParameter(f"got `{players}`, want numbers separated by commas", param_hint="--players")
-    for word in words:
-        try:
-            ruleset.check_players(int(word))
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--players") from None
-    return [int(word) for word in words]
+    return [options.players_for(ruleset, int(word))[1] for word in words]
 
 
 def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:

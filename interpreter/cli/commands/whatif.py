@@ -26,7 +26,7 @@ __all__ = ["command"]
 
 
 @click.command("whatif")
-@click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@options.log_argument
 @click.option(
     "--at",
     type=click.IntRange(min=0),

@@ -1,0 +1,247 @@
+"""Mistakes at the command line: each message says what to do instead, in the same words in every command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interpreter.base.suggest import did_you_mean_one_of
+from interpreter.cli.main import COMMANDS
+from interpreter.reading.files import KINDS
+from tests.cli.conftest import Run
+from tests.play.toy import changed
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_knows_the_commands(run: Run, command: str) -> None:
+    result = run("help", command)
+    assert (result.exit_code, result.stdout) == (0, run(command, "--help").stdout)
+
+
+def test_help_of_a_command_for_programs_and_misspelt(run: Run) -> None:
+    about = json.loads(run("help", "run", "-o", "json").stdout)
+    assert (about["command"], about["page"].splitlines()[0]) == ("run", "Usage: regelwerk run [OPTIONS] RULESET")
+    assert "unknown code 'runn'; did you mean 'run'?" in run("help", "runn").stderr
+
+
+def test_show_with_a_name_leads_to_explain(run: Run) -> None:
+    result = run("show", "pebbles", "may_pull")
+    assert result.exit_code == 2
+    assert "`regelwerk explain pebbles may_pull` tells about a name" in result.stderr
+    assert run("explain", "pebbles", "may_pull").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [("nosuch.yaml", "E030 no file `nosuch.yaml`"), ("nosuch", "E031 unknown ruleset `nosuch`")]
+)
+def test_a_missing_target_of_test_is_reported_once(run: Run, target: str, message: str) -> None:
+    result = run("test", target)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+
+
+SEATED = (
+    ("run", "pebbles"),
+    ("play", "pebbles"),
+    ("simulate", "pebbles"),
+    ("bench", "pebbles"),
+    ("try", "pebbles", "1"),
+    ("build", "pebbles", "game.wasm"),
+    ("rulebook", "pebbles"),
+    ("show", "pebbles", "--ir"),
+    ("verify", "pebbles"),
+    ("tune", "greedy", "--for", "pebbles"),
+    ("test", "--record", "pebbles"),
+    ("compare", "pebbles", "pebbles", "--games", "2"),
+)
+
+
+@pytest.mark.parametrize("arguments", SEATED, ids=lambda arguments: arguments[0])
+def test_a_number_of_players_is_refused_alike(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments, "--players", "9")
+    refusal = "Error: `pebbles` is for 2 to 4 players, not 9: the heap is too small for more\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", refusal)
+
+
+@pytest.mark.parametrize("command", ["run", "show", "simulate", "play", "test", "lint", "validate", "serve"])
+@pytest.mark.parametrize("name", ["Pebbles", "PEBBLES"])
+def test_an_id_in_capitals_leads_to_the_id(run: Run, command: str, name: str) -> None:
+    result = run(command, name)
+    assert (result.exit_code, "did you mean `pebbles`?" in result.output) == (1, True)
+
+
+def test_an_overlay_in_capitals_leads_to_its_id(run: Run) -> None:
+    assert "did you mean `power-grid/robots`?" in run("run", "germany-2018", "--with", "power-grid/Robots").stderr
+
+
+@pytest.mark.parametrize("command", ["run", "show", "simulate", "play", "test", "lint", "serve"])
+def test_a_family_names_its_rulesets(run: Run, command: str) -> None:
+    result = run(command, "power-grid")
+    assert result.exit_code == 1
+    assert "E034 `power-grid` is a family, not a ruleset\n   help: rulesets for it: `australia-2004`" in result.stderr
+    assert "`germany-2018`" in result.stderr
+
+
+def test_an_overlay_is_added_to_a_ruleset(run: Run, tmp_path: Path) -> None:
+    path = changed(tmp_path, "family.yaml", "", "") / "pebbles" / "overlays" / "more.yaml"
+    path.parent.mkdir()
+    path.write_text("language: 1\noverlay: pebbles/more\nover: [pebbles]\n", encoding="utf-8")
+    result = run("run", str(path))
+    assert result.exit_code == 1
+    assert ":2:10: E034 `pebbles/more` is an overlay, not a ruleset\n" in result.stderr
+    assert f"help: `--with {path.as_posix()}` adds it to a ruleset; rulesets for it: `pebbles`\n" in result.stderr
+    assert "help: `--with power-grid/robots` adds it to a ruleset; " in run("run", "power-grid/robots").stderr
+    path.write_text("language: 1\noverlay: pebbles/more\nover: [else]\n", encoding="utf-8")
+    assert "adds it to a ruleset; `regelwerk list` lists all rulesets\n" in run("run", str(path)).stderr
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ruleset"])
+def test_every_kind_of_file_has_its_article(run: Run, tmp_path: Path, kind: str) -> None:
+    id = "some/file" if "{folder}" in KINDS[kind] else "some"
+    path = tmp_path / "file.yaml"
+    path.write_text(f"language: 1\n{kind}: {id}\n", encoding="utf-8")
+    article = {"edition": "an ", "overlay": "an "}.get(kind, "" if kind.endswith("s") else "a ")
+    assert f"E034 `{id}` is {article}{kind}, not a ruleset" in run("run", str(path)).stderr
+
+
+@pytest.mark.parametrize("command", ["whatif", "replay"])
+def test_a_ruleset_is_no_saved_game(run: Run, tmp_path: Path, command: str) -> None:
+    remedy = "; `regelwerk run RULESET --log FILE` saves a game\n"
+    result = run(command, "pebbles")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"Error: pebbles: no such file{remedy}")
+    assert run("map", "nosuch.jsonl").stderr.endswith(f"Error: nosuch.jsonl: no such file{remedy}")
+    file = tmp_path / "pebbles.yaml"
+    file.write_text("language: 1\nruleset: pebbles\n", encoding="utf-8")
+    assert run(command, str(file)).stderr.endswith(f"Error: {file}: not a saved game{remedy}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(arguments for arguments in SEATED if arguments[0] != "compare"),
+        ("compare", "pebbles", "pebbles"),
+        ("compare", "pebbles", "pebbles", "--games", "2"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_an_unknown_setting_lists_the_settings(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments, "--set", "x=y")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert " setting `x`; known here: `last_pebble`, `most`\n" in result.stderr
+
+    assert did_you_mean_one_of("x", []) == "; known here: none"
+
+
+@pytest.mark.parametrize("quotes", ["'", '"'])
+def test_the_language_is_a_number(run: Run, tmp_path: Path, quotes: str) -> None:
+    (tmp_path / "mine.yaml").write_text(f"language: {quotes}1{quotes}\nruleset: mine\n", encoding="utf-8")
+    message = run("run", str(tmp_path / "mine.yaml")).stderr
+    assert ":1:11: E035 got the text `1` as language, want the number `1`\n" in message
+    assert "help: write the number without quotes: `language: 1`\n" in message
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "lint"])
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ('<?xml version="1.0"?>\n<game>\n\t<player/>\n\t<player/>\n</game>\n', "XML"),
+        ("<!DOCTYPE html>\n<html><body style='a: b'>x: y</body></html>\n", "XML"),
+        ("<game>\n  <player name='a'/>\n</game>\n", "XML"),
+        ('{\n\t"ruleset": "pond",\n\t"players": [2, 3]\n}\n', "JSON"),
+        ('{"title": "Pond", "regions": ["a"]}\n', "JSON"),
+        ('[\n  {"title": "Pond"}\n]\n', "JSON"),
+        ('[\n\t{"title": "Pond"}\n]\n', "JSON"),
+        ('{"v": 1}\n{"v": 2}\n', "JSON"),
+    ],
+)
+def test_other_formats_are_said_to_be_no_yaml(run: Run, tmp_path: Path, command: str, text: str, format: str) -> None:
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    result = run(command, str(tmp_path / "mine.yaml"))
+    assert result.exit_code == 1
+    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if " E0" in line] == [
+        f":1:1: E013 got {format}, want YAML"
+    ]
+
+
+def test_json_that_is_a_ruleset_is_read(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "family.yaml", "", "")
+    text = '{"language": 1, "ruleset": "pebbles", "family": "pebbles", "edition": "pebbles/plain"}\n'
+    (root / "pebbles" / "pebbles.yaml").write_text(text, encoding="utf-8")
+    assert "E0" not in run("validate", str(root / "pebbles" / "pebbles.yaml")).output
+
+
+@pytest.mark.parametrize(
+    ("letter", "got", "want"),
+    [
+        ("u\u0308", "U+0075 U+0308", "U+00FC"),
+        ("\u212b", "U+212B", "U+00C5"),
+        ("a\u0323\u0302", "U+0061 U+0323 U+0302", "U+1EAD"),
+        ("a\u0302\u0323", "U+0061 U+0302 U+0323", "U+1EAD"),
+        ("u\u0308" * 1000, "U+0075 U+0308", "U+00FC"),
+        ("\u1112\u1161\u11ab", "U+1112 U+1161 U+11AB", "U+D55C"),
+    ],
+)
+def test_names_that_look_the_same_are_the_same(run: Run, tmp_path: Path, letter: str, got: str, want: str) -> None:
+    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {letter}")
+    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
+    assert f":3:8: E003 got {got}, want {want}, which looks the same\n" in message
+    changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {chr(int(want[2:], 16))}")
+    assert run("run", str(root / "pebbles" / "pebbles.yaml"), "--seed", "1").exit_code == 0
+
+
+def test_marks_in_another_order_are_reported(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {'x' + chr(0x302) + chr(0x323)}{'y' * 10_000}")
+    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
+    assert ":3:9: E003 got U+0302 U+0323 U+0079" in message
+
+
+OVERLAY = """\
+language: 1
+overlay: pebbles/threes
+over: [pebbles]
+rules:
+  largest:
+    replaces: pebbles
+    is: |
+      () -> int: 3
+  left:
+    replaces: pebbles
+    is: |
+      () -> int: rest_of(count(heap))
+  rest_of:
+    is: |
+      (number: int) -> int: number
+  unused:
+    is: |
+      () -> int: most otherwise (1 if last_pebble == stays else 0)
+"""
+
+
+@pytest.fixture
+def threes(tmp_path: Path) -> str:
+    """Return the path of a ruleset with an overlay that replaces the rules that read its settings."""
+    root = changed(
+        tmp_path, "pebbles.yaml", "edition: pebbles/plain", "edition: pebbles/plain\noverlays: [pebbles/threes]"
+    )
+    path = root / "pebbles" / "overlays" / "threes.yaml"
+    path.parent.mkdir()
+    path.write_text(OVERLAY, encoding="utf-8")
+    return str(root / "pebbles" / "pebbles.yaml")
+
+
+@pytest.mark.parametrize("setting", ["most=2", "last_pebble=goes"])
+@pytest.mark.parametrize("arguments", SEATED, ids=lambda arguments: arguments[0])
+def test_a_setting_that_no_rule_reads_is_refused(
+    run: Run, threes: str, arguments: tuple[str, ...], setting: str
+) -> None:
+    result = run(*(threes if word == "pebbles" else word for word in arguments), "--set", setting)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"`{setting.partition('=')[0]}` has no effect here: no rule reads it\n" in result.stderr
+
+
+def test_a_setting_that_one_of_two_rulesets_reads_is_allowed(run: Run, threes: str) -> None:
+    assert run("compare", "pebbles", threes, "--set", "most=2").exit_code == 0
+    assert run("run", "germany-2004", "--with", "power-grid/robots:1", "-p", "2", "--seed", "1").exit_code == 0
