@@ -195,10 +195,23 @@ def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch:
     assert (result.exit_code, result.stdout, f"Error: {no_database}: IO Error" in result.stderr) == (1, "", True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.duckdb"]
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    result = run("simulate", *GAME, "--rows", str(tmp_path / "rows.csv"))
-    assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
+    for name in ("rows.parquet", "rows.duckdb"):
+        result = run("simulate", *GAME, "--rows", str(tmp_path / name))
+        assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
+        assert ".csv and .jsonl need nothing" in result.stderr
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'regelwerk[cluster]'" in run("simulate", *GAME, "--cluster", "local").stderr
+
+
+def test_simulate_writes_csv_without_an_extra(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    rows, seats = tmp_path / "rows.csv", tmp_path / "seats.csv"
+    simulate = ("simulate", *GAME, "--bots", "eager,random", "-n", "3")
+    assert run(*simulate, "--rows", str(rows), "--seats", str(seats)).exit_code == 0
+    head, *games = rows.read_text(encoding="utf-8").splitlines()
+    assert head.startswith("seed,decisions,free_decisions,rounds,place_1,place_2,")
+    assert [game.split(",")[0] for game in games] == ["3", "4", "5"]
+    assert seats.read_text(encoding="utf-8").splitlines()[1].startswith("3,1,eager,")
 
 
 def test_simulate_keeps_games_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
