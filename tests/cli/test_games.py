@@ -11,6 +11,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.play.match import Match
@@ -212,6 +213,29 @@ def test_simulate_writes_csv_without_an_extra(run: Run, tmp_path: Path, monkeypa
     assert head.startswith("seed,decisions,free_decisions,rounds,place_1,place_2,")
     assert [game.split(",")[0] for game in games] == ["3", "4", "5"]
     assert seats.read_text(encoding="utf-8").splitlines()[1].startswith("3,1,eager,")
+
+
+def test_a_second_simulation_of_a_file_says_that_the_first_is_running(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, charts = str(tmp_path / "rows.csv"), str(tmp_path / "rows.html")
+    simulate = ("simulate", *GAME, "-n", "2", "--jobs", "1")
+    files = (("--rows", rows), ("--rows", rows, "--resume"), ("--seats", rows), ("--charts", charts))
+    add = Journal.add
+    others: list[Result] = []
+
+    def second(self: Journal, more: Iterable[Row]) -> None:
+        add(self, more)
+        monkeypatch.setattr(Journal, "add", add)
+        others.extend(run(*simulate, *each) for each in files)
+
+    monkeypatch.setattr(Journal, "add", second)
+    assert run(*simulate, "--rows", rows, "--charts", charts).exit_code == 0
+    for other, file in zip(others, (rows, rows, rows, charts), strict=True):
+        assert (other.exit_code, other.stdout) == (1, "")
+        assert f"another simulation that writes {file} is still running; wait for its end, or name" in other.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv", "rows.html"]
+    assert run(*simulate, "--rows", rows).exit_code == 0, "the file is free again"
 
 
 def test_simulate_keeps_games_that_cannot_be_written(run: Run, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def command(
     crew = _crew(jobs, cluster, games)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
-    beside = rows or seats or charts
+    beside = _locked(rows, seats, charts)
     start = _seed_of(seed, beside, resume)
     values = options.settings_for(loaded, number, settings)
     options.tell_plain(loaded, number, values)
@@ -170,6 +170,19 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
         options.can_be_written(path)
     if rows is not None and seats is not None and rows.suffix.lower() != ".duckdb" and _same(rows, seats):
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
+
+
+def _locked(*files: Path | None) -> Path | None:
+    """Lock the output files until the command ends, and return the first one."""
+    from interpreter.simulate.checkpoint import StillRunning, only_writer
+
+    named = [file for file in files if file is not None]
+    for file in {file.resolve(): file for file in named}.values():
+        try:
+            click.get_current_context().with_resource(only_writer(file))
+        except StillRunning as error:
+            refused(f"{error}; wait for its end, or name another file")
+    return named[0] if named else None
 
 
 def _same(a: Path, b: Path) -> bool:
