@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from time import sleep
+from time import process_time, sleep
 
 import pytest
 from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.play.match import Match
+from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
 from tests.cli.conftest import Run
+from tests.cli.test_process import ENVIRONMENT
 from tests.play.toy import ROOT
 from tests.small import FAMILY, write
 
@@ -152,6 +156,27 @@ def test_simulate_tells_processor_time_and_wall_time_apart(run: Run, monkeypatch
     data = json.loads(run("simulate", *GAME, "-n", "2", "--jobs", "1", "-o", "json").stdout)
     assert data["wall_seconds"] > 0.02 * data["decisions"] > 2 * data["processor_seconds"]
     assert "CPU time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout
+
+
+def test_cpu_time_includes_writing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        start = process_time()
+        while process_time() - start < 0.5:
+            pass
+
+    monkeypatch.setattr(flat_tables, "write_table", slow)
+    simulate = ("simulate", *GAME, "-n", "1", "--jobs", "1", "-o", "json")
+    data = json.loads(run(*simulate, "--rows", str(tmp_path / "rows.csv")).stdout)
+    assert min(data["processor_seconds"], data["wall_seconds"]) > 0.45
+
+
+def test_cpu_time_is_that_of_all_processes() -> None:
+    simulate = ("simulate", *GAME, "-n", "50", "--jobs", "3", "-o", "json")
+    before = os.times()
+    done = subprocess.run([sys.executable, "-m", "interpreter", *simulate], env=ENVIRONMENT, capture_output=True)
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert 0.6 * spent < json.loads(done.stdout)["processor_seconds"] <= spent
 
 
 def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
