@@ -10,7 +10,7 @@ import atexit
 import csv
 import gc
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -71,12 +71,15 @@ def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
     }
     for seat in seats:
         columns[f"place_{seat + 1}"] = partial(_place, seat)
-    for measure in ruleset.model.measures:
-        if "end of game" not in measure.when and measure.recurs:
-            continue
-        for of in _met(measure, rows, seats):
-            columns[_column(measure, of)] = partial(_once, measure, of)
-    return list(columns), ([value(row) for value in columns.values()] for row in rows)
+    measures = [m for m in ruleset.model.measures if "end of game" in m.when or not m.recurs]
+    measured = {_column(m, of): (m.name, of) for m in measures for of in _met(m, rows, seats)}
+
+    def values(row: Row) -> list[Value]:
+        once = {measure.name: _once(measure, row) for measure in measures}
+        named = {column: value(row) for column, value in columns.items()}  # a measure may have the name of one
+        return list({**named, **{column: once[name].get(of) for column, (name, of) in measured.items()}}.values())
+
+    return list({**columns, **measured}), map(values, rows)
 
 
 def _place(seat: int, row: Row) -> int | None:
@@ -93,11 +96,11 @@ def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
     return in_order(met)
 
 
-def _once(measure: Measure, of: Of, row: Row) -> int | None:
-    """Return the value of a subject in a game: the last at moments, the first at events, or the sum."""
+def _once(measure: Measure, row: Row) -> Mapping[Of, int | None]:
+    """Return the value of each subject in a game: the last at moments, the first at events, or the sum."""
     if measure.event is not None and not measure.sums:
-        return next((taken.value for taken in row.taken.get(measure.name, ()) if taken.of == of), None)
-    return final(measure, row).get(of)
+        return {taken.of: taken.value for taken in reversed(row.taken.get(measure.name, ()))}
+    return final(measure, row)
 
 
 def seats_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:

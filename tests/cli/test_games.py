@@ -205,6 +205,29 @@ def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]
 
 
+def test_ctrl_c_is_answered_before_files_are_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tmp_path / "rows.csv"
+    simulate = ("simulate", *GAME, "-n", "6", "--jobs", "1", "--rows", str(rows))
+    added = Journal.add
+
+    def then_stop(self: Journal, more: Iterable[Row]) -> None:
+        added(self, more)
+        signal.raise_signal(signal.SIGINT)
+
+    def again(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "add", then_stop)
+    monkeypatch.setattr(flat_tables, "write_table", again)
+    stopped = run(*simulate)
+    assert "stopping: the files get 1 game; a second Ctrl-C ends at once" in stopped.stderr
+    assert stopped.exit_code != 0
+    monkeypatch.undo()
+    monkeypatch.setenv("REGELWERK_PATH", str(ROOT))
+    assert run(*simulate, "--resume").exit_code == 0
+    assert len(rows.read_text(encoding="utf-8").splitlines()) == 7
+
+
 def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "want a file that ends in .csv, .parquet" in run("simulate", *GAME, "--rows", "rows.xlsx").stderr
     assert "--resume goes with --rows" in run("simulate", *GAME, "--resume").stderr

@@ -123,8 +123,6 @@ def command(
     cpu_elsewhere = sum(row.seconds for row in done)  # by earlier runs
     totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
     done.sort(key=lambda row: row.seed)
-    for row in done:
-        totals.add(loaded.model.measures, row)
     if cluster not in (None, LOCAL):
         cpu_elsewhere = totals.seconds
     data: Report = {
@@ -256,14 +254,20 @@ def _play(
     journal: Journal | None,
     done: list[Row],
 ) -> tuple[Totals, str | None]:
-    """Play the remaining games. Return their totals, and why games were lost, if so. With a journal, rows are added to
-    ``done`` and the totals stay empty; without one, no rows are kept."""
+    """Play the remaining games. Return the totals of all games, and why games were lost, if so. With a journal, rows
+    are added to ``done``; without one, no rows are kept."""
     from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import WorkersLost, simulated, summed
 
     totals, lost = Totals(), None
+
+    def add(rows: Sequence[Row]) -> None:
+        for row in rows:
+            totals.add(ruleset.model.measures, row)
+
+    add(done)
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
         try:
             if journal is None:
@@ -275,9 +279,12 @@ def _play(
                 for more in simulated(plan, ruleset, *how, stopped):
                     done.extend(more)
                     journal.add(more)
+                    add(more)
                     tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:
             lost = str(error)
+    if journal is not None and done and stopped():
+        notice(f"stopping: the files get {counted(len(done), 'game')}; a second Ctrl-C ends at once")
     return totals, lost
 
 
