@@ -32,6 +32,7 @@ from interpreter.reading.files import (
     no_file_in,
     place_of,
     resolved,
+    several,
     shelf_for,
     with_files,
 )
@@ -129,6 +130,7 @@ class _Validator:
         document, diagnostics = self._as_on_the_shelf(document, diagnostics)
         self.report(diagnostics)
         self.report(self._check_place(path, document))
+        self.report(self._check_unique(document))
         self._alone(document)
         self._in_rulesets(document, overlays)
 
@@ -141,6 +143,15 @@ class _Validator:
         message = f"`{document.id}` is looked for in `{place_of(document.kind, document.id)}` of a folder of rulesets"
         remedy = "move it there; no other file finds it here"
         yield Diagnostic("W001", message, document.root[document.kind].span, help=remedy, severity="warning")
+
+    def _check_unique(self, document: Document) -> Iterable[Diagnostic]:
+        """Report an id of several files, as commands that are given the id do."""
+        kind, id = document.kind, document.id
+        if kind == "ruleset" and shelf_for().find(kind, id) is None:
+            places = nearby(id)
+            if len(places) > 1 and resolved(document.path) in map(resolved, places):
+                return [several(kind, id, places)]
+        return [each for each in self.shelf.read(kind, id)[1] if each.code == "E037"]
 
     def id(self, id: str, overlays: Iterable[str]) -> None:
         kinds = [kind for kind in KINDS if place_of(kind, id) is not None and self.shelf.find(kind, id) is not None]

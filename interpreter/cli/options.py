@@ -287,6 +287,14 @@ def alone_for(jobs: int | None) -> float:
     return ALONE if jobs is None else 0.0
 
 
+def suffix_of(file: Path | str, *suffixes: str) -> str:
+    """Return the suffix of a file. Raises :class:`click.UsageError` if it is none of these."""
+    suffix = Path(file).suffix.lower()
+    if suffix not in suffixes:
+        raise click.UsageError(f"got `{file}`, want a file that ends in {' or '.join(suffixes)}")
+    return suffix
+
+
 def can_be_written(path: Path) -> None:
     """Raise ``OSError`` if the file obviously cannot be written, before the work is done."""
     if not path.parent.is_dir():

@@ -19,7 +19,7 @@ __all__ = ["Compositions", "compositions"]
 @dataclass
 class Compositions:
     """Input of lint: compositions to check (``selected``), and ``all`` that they are compared with. ``files`` are the
-    names of the files that findings must concern, ``skipped`` the names of compositions with errors."""
+    names of the files that findings must concern, ``skipped`` the names of compositions and other files with errors."""
 
     selected: list[Ruleset] = field(default_factory=list)
     all: list[Ruleset] = field(default_factory=list)
@@ -103,6 +103,7 @@ def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[
             result.skipped.append(form.name)
     if errors:
         raise RulesetError(unique(errors))
+    result.skipped += [f"`{document.file.name}`" for document in named if document.misfits]
     result.selected = list(loaded.values())
     parts = (document for ruleset in result.selected for document in ruleset.composition.documents)
     result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in named_ids)

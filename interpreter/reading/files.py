@@ -42,6 +42,7 @@ __all__ = [
     "resolved",
     "several",
     "shelf_for",
+    "shelf_here",
     "with_files",
 ]
 
@@ -193,6 +194,12 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
         return Shelf(roots)
     own = _own_root(Path(os.path.abspath(path)))
     return Shelf([own, *(root for root in roots if resolved(root) != resolved(own))], ahead=1)
+
+
+def shelf_here() -> Shelf:
+    """Return the folders of rulesets, with those of an author's files in the current folder first."""
+    own = {resolved(root): root for root in (shelf_for(path).roots[0] for path in files_here(*KINDS))}
+    return Shelf([*own.values(), *(root for root in ruleset_roots() if resolved(root) not in own)], ahead=len(own))
 
 
 def nearby(id: str, beside: Iterable[Path] = (), kind: str = "ruleset") -> list[Path]:

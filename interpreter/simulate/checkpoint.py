@@ -1,15 +1,19 @@
 """Checkpoint of an unfinished simulation: a file to which each game is appended when it is over.
 
-After an interruption or a crash, the same simulation can resume. The first line describes the simulation; each other
+After an interruption or a crash, the same simulation can resume. A lock file beside each output file keeps a second
+simulation away from it while the first one runs. The first line describes the simulation; each other
 line is a game and its seconds. A truncated or damaged line is ignored.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypedDict
+from typing import IO, TypedDict
 
 import msgspec
 
@@ -17,7 +21,12 @@ from interpreter.base.plain_data import Json
 from interpreter.simulate.simulation import Row, RowData
 from interpreter.simulate.workers import Plan
 
-__all__ = ["Journal", "OtherSimulation", "seed_of"]
+if sys.platform == "win32":
+    from msvcrt import LK_NBLCK, locking
+else:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+__all__ = ["Journal", "OtherSimulation", "StillRunning", "only_writer", "seed_of"]
 
 VERSION = 1
 _OTHER = {
@@ -35,6 +44,45 @@ _OTHER = {
 
 class OtherSimulation(Exception):
     """The file belongs to another simulation. The message names the difference."""
+
+
+class StillRunning(Exception):
+    """Another simulation writes the file. The message names the file."""
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Hold the lock file of an output file; the system releases it if the process dies. Raises :class:`StillRunning` if
+    another simulation holds it."""
+    place = path.with_name(f"{path.name}.lock")
+    while True:
+        with place.open("a") as file:
+            try:
+                _lock(file)
+            except (BlockingIOError, PermissionError):
+                raise StillRunning(f"another simulation that writes {path} is still running") from None
+            if not _is_at(file, place):
+                continue  # its holder removed it meanwhile
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # Windows removes no open file
+                    place.unlink()
+            return
+
+
+def _is_at(file: IO[str], place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock(file: IO[str]) -> None:
+    if sys.platform == "win32":
+        locking(file.fileno(), LK_NBLCK, 1)
+    else:
+        flock(file, LOCK_EX | LOCK_NB)
 
 
 def _beside(path: Path) -> Path:

@@ -1,17 +1,19 @@
 """Flat tables of games, written to files: one row per game, or one per seat and round.
 
-The ruleset's measures become columns. DuckDB (extra `rows`) writes CSV, Parquet and DuckDB files;
-JSON lines need no extra library and contain everything known about a game.
+The ruleset's measures become columns. DuckDB (extra `rows`) writes Parquet and DuckDB files; CSV and JSON lines need no
+extra library, and JSON lines contain everything known about a game.
 """
 
 from __future__ import annotations
 
 import atexit
+import csv
 import gc
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +50,7 @@ def check_file(path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"got `{path}`, want a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    if suffix == ".jsonl":
+    if suffix in (".csv", ".jsonl"):
         return
     with _database(path, str(path) if suffix == ".duckdb" and path.exists() else _NOWHERE):
         pass
@@ -69,12 +71,15 @@ def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
     }
     for seat in seats:
         columns[f"place_{seat + 1}"] = partial(_place, seat)
-    for measure in ruleset.model.measures:
-        if "end of game" not in measure.when and measure.recurs:
-            continue
-        for of in _met(measure, rows, seats):
-            columns[_column(measure, of)] = partial(_once, measure, of)
-    return list(columns), ([value(row) for value in columns.values()] for row in rows)
+    measures = [m for m in ruleset.model.measures if "end of game" in m.when or not m.recurs]
+    measured = {_column(m, of): (m.name, of) for m in measures for of in _met(m, rows, seats)}
+
+    def values(row: Row) -> list[Value]:
+        once = {measure.name: _once(measure, row) for measure in measures}
+        named = {column: value(row) for column, value in columns.items()}  # a measure may have the name of one
+        return list({**named, **{column: once[name].get(of) for column, (name, of) in measured.items()}}.values())
+
+    return list({**columns, **measured}), map(values, rows)
 
 
 def _place(seat: int, row: Row) -> int | None:
@@ -91,11 +96,11 @@ def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
     return in_order(met)
 
 
-def _once(measure: Measure, of: Of, row: Row) -> int | None:
-    """Return the value of a subject in a game: the last at moments, the first at events, or the sum."""
+def _once(measure: Measure, row: Row) -> Mapping[Of, int | None]:
+    """Return the value of each subject in a game: the last at moments, the first at events, or the sum."""
     if measure.event is not None and not measure.sums:
-        return next((taken.value for taken in row.taken.get(measure.name, ()) if taken.of == of), None)
-    return final(measure, row).get(of)
+        return {taken.of: taken.value for taken in reversed(row.taken.get(measure.name, ()))}
+    return final(measure, row)
 
 
 def seats_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:
@@ -158,16 +163,18 @@ def write_table(table: Table, path: Path, name: str) -> None:
     """Write a table in the format of the file's suffix. In a DuckDB file it replaces only the table called ``name``."""
     columns, rows = table
     suffix = path.suffix.lower()
-    if suffix == ".jsonl":
+    if suffix in (".csv", ".jsonl"):
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+            if suffix == ".csv":
+                csv.writer(file, lineterminator="\n").writerows(chain([columns], rows))
+            else:
+                file.writelines(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
         return
     with _database(path, str(path) if suffix == ".duckdb" else _NOWHERE) as database:
         _fill(database, name, columns, rows)
         if suffix != ".duckdb":
-            kind = "csv, header" if suffix == ".csv" else "parquet"
             target = str(path).replace("'", "''")
-            database.execute(f"copy (select * from {_quoted(name)} order by rowid) to '{target}' (format {kind})")
+            database.execute(f"copy (select * from {_quoted(name)} order by rowid) to '{target}' (format parquet)")
 
 
 def _fill(database: DuckDBPyConnection, name: str, columns: list[str], rows: Iterator[list[Value]]) -> None:
@@ -193,7 +200,7 @@ def _database(path: Path, source: str) -> Iterator[DuckDBPyConnection]:
     try:
         from duckdb import Error, connect
     except ImportError:
-        message = f"CSV, Parquet and DuckDB files need DuckDB: `{install_command('rows')}`; .jsonl needs nothing"
+        message = f"Parquet and DuckDB files need DuckDB: `{install_command('rows')}`; .csv and .jsonl need nothing"
         raise RowsUnavailable(message) from None
     atexit.register(gc.unfreeze)  # its bindings warn of every object that is not freed at exit
     try:

@@ -336,6 +336,19 @@ def test_lint_looks_at_what_was_asked(run: Run, pond: Path) -> None:
     assert (asked.exit_code, "E301 unknown name `b`" in asked.stderr) == (1, True)
 
 
+def test_lint_of_a_folder_says_which_files_it_skipped(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "pebbles"
+    shutil.copytree(ROOT / "pebbles", folder)
+    (folder / "scenarios").mkdir(exist_ok=True)
+    (folder / "scenarios/broken.yaml").write_text(
+        "language: 1\nscenarios: pebbles/broken\nis: [{name: x, nonsense: 1}]\n", encoding="utf-8"
+    )
+    said = run("lint", str(folder)).stderr
+    assert said.startswith("skipped because of errors: ")
+    assert "scenarios/broken.yaml`" in said
+    assert "skipped" not in run("lint", str(folder / "pebbles.yaml")).stderr
+
+
 @pytest.mark.parametrize("target", ["pnod", "pond/pnod.yaml"])
 def test_lint_what_is_not_there(run: Run, pond: Path, target: str) -> None:
     result = run("lint", target)

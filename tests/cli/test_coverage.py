@@ -85,6 +85,26 @@ def test_a_ruleset_may_be_named_without_the_option(run: Run, pond: Path, named: 
     assert run("coverage", named, "--ruleset", "pond").exit_code == 2
 
 
+@pytest.mark.parametrize("arguments", [["--rulebook", "pond"], []])
+def test_all_rulesets_that_follow_a_book_are_looked_at_wherever_they_stand(
+    run: Run, pond: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    names = ["pond", *(f"pond-{number}" for number in range(4))]
+    text = (pond / "pond.yaml").read_text(encoding="utf-8")
+    for name in names:
+        (pond / f"{name}.yaml").write_text(text.replace("ruleset: pond\n", f"ruleset: {name}\n"), encoding="utf-8")
+    outside = run("coverage", *arguments, "-o", "json").stdout
+    (book,) = json.loads(outside)
+    assert (book["rulebook"], book["rulesets"]) == ("pond", names)
+    monkeypatch.setenv("REGELWERK_PATH", str(pond.parent))
+    assert run("coverage", *arguments, "-o", "json").stdout == outside
+    monkeypatch.chdir(pond)
+    assert run("coverage", *arguments, "-o", "json").stdout == outside
+    if arguments:
+        monkeypatch.chdir("/")
+        assert run("coverage", *arguments, "-o", "json").stdout == outside
+
+
 def test_who_asks_for_a_book_that_no_ruleset_here_follows_is_told_how_to_name_one(run: Run, pond: Path) -> None:
     result = run("coverage", "--rulebook", "meadow")
     assert result.exit_code == 2

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from time import sleep
+from time import process_time, sleep
 
 import pytest
+from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.play.match import Match
+from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
 from tests.cli.conftest import Run
+from tests.cli.test_process import ENVIRONMENT
 from tests.play.toy import ROOT
 from tests.small import FAMILY, write
 
@@ -153,6 +158,27 @@ def test_simulate_tells_processor_time_and_wall_time_apart(run: Run, monkeypatch
     assert "CPU time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout
 
 
+def test_cpu_time_includes_writing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        start = process_time()
+        while process_time() - start < 0.5:
+            pass
+
+    monkeypatch.setattr(flat_tables, "write_table", slow)
+    simulate = ("simulate", *GAME, "-n", "1", "--jobs", "1", "-o", "json")
+    data = json.loads(run(*simulate, "--rows", str(tmp_path / "rows.csv")).stdout)
+    assert min(data["processor_seconds"], data["wall_seconds"]) > 0.45
+
+
+def test_cpu_time_is_that_of_all_processes() -> None:
+    simulate = ("simulate", *GAME, "-n", "50", "--jobs", "3", "-o", "json")
+    before = os.times()
+    done = subprocess.run([sys.executable, "-m", "interpreter", *simulate], env=ENVIRONMENT, capture_output=True)
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert 0.6 * spent < json.loads(done.stdout)["processor_seconds"] <= spent
+
+
 def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C after some games, then --resume: the rows are those of a simulation that went through."""
     simulate = ("simulate", "pebbles", "-n", "6", "--jobs", "1")
@@ -179,6 +205,29 @@ def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]
 
 
+def test_ctrl_c_is_answered_before_files_are_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tmp_path / "rows.csv"
+    simulate = ("simulate", *GAME, "-n", "6", "--jobs", "1", "--rows", str(rows))
+    added = Journal.add
+
+    def then_stop(self: Journal, more: Iterable[Row]) -> None:
+        added(self, more)
+        signal.raise_signal(signal.SIGINT)
+
+    def again(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "add", then_stop)
+    monkeypatch.setattr(flat_tables, "write_table", again)
+    stopped = run(*simulate)
+    assert "stopping: the files get 1 game; a second Ctrl-C ends at once" in stopped.stderr
+    assert stopped.exit_code != 0
+    monkeypatch.undo()
+    monkeypatch.setenv("REGELWERK_PATH", str(ROOT))
+    assert run(*simulate, "--resume").exit_code == 0
+    assert len(rows.read_text(encoding="utf-8").splitlines()) == 7
+
+
 def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "want a file that ends in .csv, .parquet" in run("simulate", *GAME, "--rows", "rows.xlsx").stderr
     assert "--resume goes with --rows" in run("simulate", *GAME, "--resume").stderr
@@ -195,10 +244,46 @@ def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch:
     assert (result.exit_code, result.stdout, f"Error: {no_database}: IO Error" in result.stderr) == (1, "", True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.duckdb"]
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    result = run("simulate", *GAME, "--rows", str(tmp_path / "rows.csv"))
-    assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
+    for name in ("rows.parquet", "rows.duckdb"):
+        result = run("simulate", *GAME, "--rows", str(tmp_path / name))
+        assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
+        assert ".csv and .jsonl need nothing" in result.stderr
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'regelwerk[cluster]'" in run("simulate", *GAME, "--cluster", "local").stderr
+
+
+def test_simulate_writes_csv_without_an_extra(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    rows, seats = tmp_path / "rows.csv", tmp_path / "seats.csv"
+    simulate = ("simulate", *GAME, "--bots", "eager,random", "-n", "3")
+    assert run(*simulate, "--rows", str(rows), "--seats", str(seats)).exit_code == 0
+    head, *games = rows.read_text(encoding="utf-8").splitlines()
+    assert head.startswith("seed,decisions,free_decisions,rounds,place_1,place_2,")
+    assert [game.split(",")[0] for game in games] == ["3", "4", "5"]
+    assert seats.read_text(encoding="utf-8").splitlines()[1].startswith("3,1,eager,")
+
+
+def test_a_second_simulation_of_a_file_says_that_the_first_is_running(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, charts = str(tmp_path / "rows.csv"), str(tmp_path / "rows.html")
+    simulate = ("simulate", *GAME, "-n", "2", "--jobs", "1")
+    files = (("--rows", rows), ("--rows", rows, "--resume"), ("--seats", rows), ("--charts", charts))
+    add = Journal.add
+    others: list[Result] = []
+
+    def second(self: Journal, more: Iterable[Row]) -> None:
+        add(self, more)
+        monkeypatch.setattr(Journal, "add", add)
+        others.extend(run(*simulate, *each) for each in files)
+
+    monkeypatch.setattr(Journal, "add", second)
+    assert run(*simulate, "--rows", rows, "--charts", charts).exit_code == 0
+    for other, file in zip(others, (rows, rows, rows, charts), strict=True):
+        assert (other.exit_code, other.stdout) == (1, "")
+        assert f"another simulation that writes {file} is still running; wait for its end, or name" in other.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv", "rows.html"]
+    assert run(*simulate, "--rows", rows).exit_code == 0, "the file is free again"
 
 
 def test_simulate_keeps_games_that_cannot_be_written(run: Run, tmp_path: Path) -> None:

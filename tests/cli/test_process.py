@@ -87,7 +87,7 @@ def test_exit_status(arguments: list[str], code: int) -> None:
 
 def test_rows_are_written_without_a_word_of_the_library(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    running = process("simulate", "pebbles", "-n", "2", "--seed", "1", "--rows", str(tmp_path / "games.csv"))
+    running = process("simulate", "pebbles", "-n", "2", "--seed", "1", "--rows", str(tmp_path / "games.parquet"))
     assert (running.communicate()[1], running.returncode) == ("", 0)
 
 

@@ -32,6 +32,17 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "pond"
 
 
+@pytest.mark.parametrize("second", ["pond.yaml", "other/pond.yaml", "rulesets/pond/pond.yaml"])
+def test_an_id_that_stands_twice_is_an_error_as_in_run(run: Run, pond: Path, second: str) -> None:
+    Path(second).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(pond / "pond.yaml", second)
+    said = "E037 several files are the ruleset `pond`, want one"
+    assert said in run("run", "pond").stderr
+    for targets in (["pond"], ["pond/pond.yaml"], ["."], []):
+        result = run("validate", *targets)
+        assert (result.exit_code, result.stdout.count(said)) == (1, 1), targets
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

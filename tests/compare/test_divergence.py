@@ -313,6 +313,13 @@ def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
         assert names[1] in html_of(titles)
 
 
+@pytest.mark.parametrize("names", [["pebbles", "pebbles"], ["--all", "pebbles"]])
+def test_a_report_is_a_page_only(names: list[str], tmp_path: Path) -> None:
+    refused = CliRunner().invoke(cli, ["compare", *names, "--report", str(tmp_path / "x.pdf")])
+    assert (refused.exit_code, refused.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert f"got `{tmp_path / 'x.pdf'}`, want a file that ends in .html" in refused.stderr
+
+
 def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
     names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(path)]
@@ -320,7 +327,9 @@ def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     play = ["--games", "3", "--seed", "1", "--bots", "random"]
     assert CliRunner().invoke(cli, ["compare", *names, *play, "--report", str(report)]).exit_code == 0
     assert "3 pairs of games" in report.read_text(encoding="utf-8")
-    nowhere = CliRunner().invoke(cli, ["compare", *names, "--games", "9999999", "--report", str(tmp_path / "no" / "x")])
+    nowhere = CliRunner().invoke(
+        cli, ["compare", *names, "--games", "9999999", "--report", str(tmp_path / "no" / "x.html")]
+    )
     assert (nowhere.exit_code, "no such folder" in nowhere.stderr) == (1, True)
     wrong = CliRunner().invoke(cli, ["compare", *names, *play, "--set", "mots=1"])
     assert (wrong.exit_code, "neither of the two has a setting `mots`; did you mean `most`?" in wrong.stderr) == (

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.model import Measure
 from interpreter.lowering.constants import RuleFailure
+from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal, OtherSimulation, seed_of
 from interpreter.simulate.cluster import _workers, local_cluster
 from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
 from interpreter.simulate.simulation import Row, RowData
+from interpreter.simulate.totals import Of, final
 from interpreter.simulate.workers import Crew, Plan, WorkersLost, play_batch, processes, simulated
 from tests.play.toy import ROOT
 
@@ -155,6 +158,21 @@ def test_rows_as_files(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
         assert [list(row) for row in database.execute("from games").fetchall()] == expected
         turns = database.execute("select sum(turns) from seats where seed = 1 and bot = 'eager'").fetchone()
     assert turns == (expected[1][columns.index("turns_1")],)
+
+
+def test_each_measure_of_a_row_is_read_once(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are written fast: the work does not grow with the number of columns of a measure."""
+    rows = [row for found in simulated(plan, pebbles, range(3)) for row in found]
+    read: list[tuple[str, int]] = []
+
+    def counted(measure: Measure, row: Row) -> dict[Of, int | None]:
+        read.append((measure.name, row.seed))
+        return final(measure, row)
+
+    monkeypatch.setattr(flat_tables, "final", counted)
+    columns, values = games_table(pebbles, BOTS, rows)
+    assert len(list(values)) == len(rows)
+    assert 0 < len(read) == len(set(read)) < len(rows) * len(columns)
 
 
 def test_rows_do_not_tell_how_fast_they_were(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:

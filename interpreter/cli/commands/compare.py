@@ -73,7 +73,9 @@ class _Games(Struct, frozen=True):
 @options.bots_option("sensible where both have it, else greedy or random")
 @options.seed_option
 @options.jobs_option
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page (.html)."
+)
 @options.output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
@@ -113,6 +115,8 @@ def command(
       regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
+    if report is not None:
+        options.suffix_of(report, ".html")
     if matrix:
         from interpreter.cli.family_matrix import FamilyPlan, compare_all
 

@@ -69,7 +69,7 @@ def command(
     """Report which statements of the rulebooks are cited by rules, tables and components, and list the others.
 
     RULESET is an id or a path. If it has statements of its own, their book is reported; use --rulebook for another one
-    that it follows.
+    that it follows. Without arguments, the books of the current folder are reported if it has any, else all.
 
     The count includes rules, tables, examples, numbered components and fills of gaps. The file waivers.yaml of a family
     lists statements that need no rule. With --mutate, a statement is proved if some scenario that cites it fails once a
@@ -149,23 +149,19 @@ def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> No
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
     """Return the rulebooks to report, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
-    from interpreter.reading.files import nearby_ids, shelf_for
+    from interpreter.reading.files import shelf_here
     from interpreter.testing.coverage import own_rulebooks, rulebooks_named, rulebooks_of
 
-    shelf = shelf_for(None)
-    if ruleset is not None:
-        own = options.loaded(ruleset)
-        books = rulebooks_of(own.shelf, [own])
-        if rulebook is None:
-            mine = own_rulebooks(own.shelf)
-            books = {book: each for book, each in books.items() if book in mine} or books
+    own = options.loaded(ruleset) if ruleset is not None else None
+    shelf = own.shelf if own is not None else shelf_here()
+    wanted = {rulebook} if rulebook is not None else own_rulebooks(shelf)
+    if own is None and wanted:  # rulesets that cannot follow these are not loaded
+        found = {book: rulebooks_of(shelf, only=book) for book in sorted(wanted)}
+        books = {book: each[book] for book, each in found.items() if book in each}
     else:
-        books = rulebooks_of(shelf, only=rulebook)
-    if rulebook is not None and rulebook not in books and ruleset is None:
-        for own in map(options.loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
-            books = {**rulebooks_of(own.shelf, [own]), **books}
+        books = rulebooks_of(shelf, [own] if own is not None else None)
     if rulebook is None:
-        return books
+        return {book: each for book, each in books.items() if book in wanted} or books
     if rulebook not in books:
         others = rulebooks_named(shelf) if ruleset is None else {}
         hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")

@@ -71,10 +71,7 @@ def _suffix(file: str | None) -> str:
     """Return the suffix of the file's format."""
     if file is None or file == "-":
         return ".svg"
-    suffix = Path(file).suffix.lower()
-    if suffix not in (".svg", ".png"):
-        raise click.UsageError(f"got `{file}`, want a file that ends in .svg or .png")
-    return suffix
+    return options.suffix_of(file, ".svg", ".png")
 
 
 def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -88,7 +89,9 @@ def command(
       regelwerk simulate goofspiel -n 600 --players 2 --round-robin sensible,bench,random
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
+    began, cpu_before = monotonic(), _cpu_seconds()
     from interpreter.bots.registry import default_bots
+    from interpreter.simulate.cluster import LOCAL
     from interpreter.simulate.flat_tables import RowsUnavailable
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
@@ -96,7 +99,7 @@ def command(
     crew = _crew(jobs, cluster, games)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
-    beside = rows or seats or charts
+    beside = _locked(rows, seats, charts)
     start = _seed_of(seed, beside, resume)
     values = options.settings_for(loaded, number, settings)
     options.tell_plain(loaded, number, values)
@@ -117,12 +120,11 @@ def command(
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
-    began = monotonic()
+    cpu_elsewhere = sum(row.seconds for row in done)  # by earlier runs
     totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
-    took = monotonic() - began
     done.sort(key=lambda row: row.seed)
-    for row in done:
-        totals.add(loaded.model.measures, row)
+    if cluster not in (None, LOCAL):
+        cpu_elsewhere = totals.seconds
     data: Report = {
         "ruleset": loaded.id,
         "overlays": list(overlays),
@@ -130,7 +132,7 @@ def command(
         "seed": start,
         "settings": values,
         **summed_up(loaded, names, totals),
-        "wall_seconds": round(took, 6),
+        "wall_seconds": 0.0,
     }
     try:
         if done:  # otherwise earlier files stay
@@ -143,6 +145,8 @@ def command(
         refused(f"{why}; the finished games are in {journal.path}: --resume writes them")
     if journal is not None and totals.games == games:
         journal.finish()
+    data["processor_seconds"] = round(_cpu_seconds() - cpu_before + cpu_elsewhere, 6)
+    data["wall_seconds"] = round(monotonic() - began, 6)
     if output == "json":
         as_json(data)
     elif totals.games:
@@ -170,6 +174,19 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
         options.can_be_written(path)
     if rows is not None and seats is not None and rows.suffix.lower() != ".duckdb" and _same(rows, seats):
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
+
+
+def _locked(*files: Path | None) -> Path | None:
+    """Lock the output files until the command ends, and return the first one."""
+    from interpreter.simulate.checkpoint import StillRunning, only_writer
+
+    named = [file for file in files if file is not None]
+    for file in {file.resolve(): file for file in named}.values():
+        try:
+            click.get_current_context().with_resource(only_writer(file))
+        except StillRunning as error:
+            refused(f"{error}; wait for its end, or name another file")
+    return named[0] if named else None
 
 
 def _same(a: Path, b: Path) -> bool:
@@ -210,11 +227,24 @@ def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextM
         crew = options.crew_for(jobs, games)
         if jobs is None or crew is None:
             return crew
-        return nullcontext(click.get_current_context().with_resource(crew))
+        stack = click.get_current_context().with_resource(ExitStack())
+        return _begun(stack.enter_context(crew), stack)
     from interpreter.simulate.cluster import cluster
     from interpreter.simulate.workers import cores
 
     return cluster(address, min(jobs or cores(), max(1, games)))
+
+
+@contextmanager
+def _begun(crew: Crew, stack: ExitStack) -> Iterator[Crew]:
+    """Provide a crew that is at work already, and end it."""
+    with stack:
+        yield crew
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 def _play(
@@ -224,14 +254,20 @@ def _play(
     journal: Journal | None,
     done: list[Row],
 ) -> tuple[Totals, str | None]:
-    """Play the remaining games. Return their totals, and why games were lost, if so. With a journal, rows are added to
-    ``done`` and the totals stay empty; without one, no rows are kept."""
+    """Play the remaining games. Return the totals of all games, and why games were lost, if so. With a journal, rows
+    are added to ``done``; without one, no rows are kept."""
     from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import WorkersLost, simulated, summed
 
     totals, lost = Totals(), None
+
+    def add(rows: Sequence[Row]) -> None:
+        for row in rows:
+            totals.add(ruleset.model.measures, row)
+
+    add(done)
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
         try:
             if journal is None:
@@ -243,9 +279,12 @@ def _play(
                 for more in simulated(plan, ruleset, *how, stopped):
                     done.extend(more)
                     journal.add(more)
+                    add(more)
                     tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:
             lost = str(error)
+    if journal is not None and done and stopped():
+        notice(f"stopping: the files get {counted(len(done), 'game')}; a second Ctrl-C ends at once")
     return totals, lost
 
 
