@@ -3,22 +3,24 @@
 **Cards.** The log tells what a seat has seen. A card that moved from an open to a hidden zone stays known until the
 zone is shuffled or a card leaves it unseen. All other hidden cards are dealt anew, among the zones between which cards
 moved unseen. **Tokens** in hidden pools are known if every move was announced
-(:mod:`interpreter.engine.inferable_pools`), and are shared out anew otherwise. If the log does not reach back to the
-beginning, nothing is known.
+(:mod:`interpreter.engine.inferable_pools`), and are shared out anew otherwise, together with those on hidden cards. If
+the log does not reach back to the beginning, nothing is known. **Values** are drawn anew if they are hidden or name a
+hidden card.
 
-**Secret locals.** An active procedure can have a local that the seat may not know (:mod:`interpreter.engine.secrecy`):
-a sealed choice of another seat, a number read from hidden cards, an unannounced draw. Then the world is dealt at the
-last decision without such a local and replayed from there: known choices are repeated, unknown ones are random,
-announced outcomes of chance are repeated, others are random. After each choice the seat must observe and be asked the
-same as in the game, and the final view must be equal; cards that the seat saw on the way stay where they are. Without a
-log, a game cannot go back, so no world is found.
+**Secret locals.** An active procedure or a delayed block can have a local that the seat may not know
+(:mod:`interpreter.engine.secrecy`): a sealed choice of another seat, a number read from hidden cards, an unannounced
+draw. Then the world is dealt at the last decision without such a local and replayed from there: known choices are
+repeated, unknown ones are random, announced outcomes of chance are repeated, others are random. After each choice the
+seat must observe and be asked the same as in the game, and the final view must be equal; cards that the seat saw on the
+way stay where they are. Without a log, a game cannot go back, so no world is found. A delayed block of which the seat
+may not know that it waits is in no world, unless the replay leads to it.
 
 Worlds do not depend on hidden information: two games that look alike to a seat deal the same worlds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -30,7 +32,7 @@ from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import may_see, reads_secrets
+from interpreter.engine.sight import hidden_cards, is_known, may_see, reads_secrets, veils
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import changes
@@ -40,17 +42,20 @@ from interpreter.language.model import Group
 from interpreter.language.types import (
     BoolType,
     CardHolderType,
+    CardType,
+    CollectionType,
     HolderType,
     IntType,
-    ListType,
     PilesType,
+    PileType,
     PoolType,
     RecordType,
     SetType,
     Type,
     cards_in,
     has_cards,
-    renamed,
+    item_type,
+    name_of,
 )
 from interpreter.lowering.constants import RuleFailure
 
@@ -65,6 +70,8 @@ REPLAYS = 50
 """Attempts to deal a world from which the replay succeeds."""
 TRIES = 4
 """Attempts to replay one choice, each with other random outcomes and, for an unknown choice, another option."""
+LENGTH = 4
+"""Maximum length of a list that is drawn with its length."""
 OPTIONS = 2_000
 """Maximum number of options of a choice that are considered."""
 
@@ -193,8 +200,9 @@ class Memory:
 class Worlds:
     """Deals games like a given one at a decision, consistently with what a seat knows.
 
-    ``fixed`` cards stay where they are; a card in ``backs`` is replaced by one with the same back. Without ``replay``,
-    sealed choices are kept, unless their cards are in hidden zones.
+    ``fixed`` cards stay where they are, with what is on them and names them; a card in ``backs`` is replaced by one
+    with the same back. Without ``replay``, sealed choices are kept, unless their cards are in hidden zones, and so are
+    delayed blocks.
     """
 
     def __init__(
@@ -207,7 +215,7 @@ class Worlds:
         memory: Memory | None = None,
         backs: Collection[int] = (),
     ) -> None:
-        self.seat, self.fixed, self.backs = seat, set(fixed), backs
+        self.seat, self.fixed, self.backs, self.replay = seat, set(fixed), backs, replay
         self.again: list[_Made] = []
         self.now, self.game = game, game
         if replay:
@@ -220,9 +228,18 @@ class Worlds:
         seen = machine.constants.seen_by
         self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
         memory = memory or Memory(self.game, seat)
+        state = self.game.state
+        self._unseen = frozenset(hidden_cards(game.table, state, seat))
+        veiled = [
+            cell
+            for cell in veils(game.table, state, seat)
+            if cell in seen or not any(card in fixed for card in self._cards_of(cell))
+        ]
+        self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, PoolType)]
+        """Pools with hidden content."""
         self._places = list(self._unknown(memory))
         self._pools = self._hidden_pools(memory)
-        self._values = [cell for cell in self.hidden if not isinstance(self._group(cell).type, HolderType)]
+        self._values = [cell for cell in veiled if not isinstance(self._group(cell).type, HolderType)]
         self._laid_out: Game | None = None
         """The game without its log, with its state in lists of cells: worlds are copied from it."""
 
@@ -309,6 +326,13 @@ class Worlds:
             env[ask.seat.index] = env[ask.at_once.index][0]
             self.game = self.game.stood_at((decision.frame[0], tuple(env), decision.frame[2], decision.frame[3]))
 
+    def _cards_of(self, cell: int) -> Iterable[int]:
+        """Return the card that a cell belongs to, or the cards that its value names."""
+        group, model = self._group(cell), self.game.ruleset.model
+        if group.owner == "card":
+            return (cell - self.layout.base[group.name],)
+        return cards_in(self.game.state.cells[cell], group.type, model.records)
+
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
 
@@ -353,10 +377,9 @@ class Worlds:
     def _hidden_pools(self, memory: Memory) -> list[list[int]]:
         """Return the pools with unknown content, grouped by token."""
         pools: dict[str, list[int]] = {}
-        for cell in self.hidden:
-            group = self._group(cell)
-            if isinstance(group.type, PoolType) and cell not in memory.counted:
-                pools.setdefault(group.type.name, []).append(cell)
+        for cell in self.pools:
+            if cell not in memory.counted:
+                pools.setdefault(name_of(self._group(cell).type), []).append(cell)
         return [cells for cells in pools.values() if len(cells) > 1]
 
     # --- dealing
@@ -408,13 +431,15 @@ class Worlds:
         if self._laid_out is None:
             self._laid_out = self.game.clone()
             self._laid_out.state.leave()
+            if self.replay:
+                kept, blocks = self.layout.base["kept"], self.game.state.cells[self.layout.base["kept"]]
+                known = (block for block in blocks if is_known(self.game.table, block, self.seat))
+                self._laid_out.state.cells[kept] = tuple(known)
         world = self._laid_out.clone()
         cells, location = world.state.cells, self.layout.base.get("location", 0)
-        swapped: dict[int, int] = {}
         for places, cards in self._places:
             for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
                 flat = list(_flat(cells[place.cell]))
-                swapped[flat[place.number]] = card
                 flat[place.number] = card
                 cells[place.cell] = _shaped(flat, cells[place.cell])
                 cells[location + card] = place.cell
@@ -424,47 +449,52 @@ class Worlds:
                 cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
         for pools in self._pools:
             self._share(cells, pools, draw)
-        self._rename(cells, swapped)
         self._guess(cells, draw)
         return world
 
     def _guess(self, cells: list[Value], draw: Draw) -> None:
         """Draw hidden values uniformly; a number without a range gets its initial value."""
         for cell in self._values:
-            group, initial = self._group(cell), self.game.table.first.cells[cell]
-            if cells[cell] is not None:
-                cells[cell] = self._value(group, group.type, cells[cell], initial, draw)
+            present, type_ = cells[cell], self._group(cell).type
+            many = len(present) if cell in self.hidden and isinstance(type_, CollectionType) else None
+            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
 
-    def _value(self, group: Group, type_: Type, present: Value, start: Value, draw: Draw) -> Value:
-        """Draw a value of a type; lists keep the length of the ``present`` value."""
-        model, constants = self.game.ruleset.model, self.game.machine.constants
+    def _value(self, cell: int, type_: Type, many: int | None, start: Value, draw: Draw) -> Value:
+        """Draw a value of a type. A list gets ``many`` items; None: their number is hidden too."""
+        records, limits = self.game.ruleset.model.records, self._group(cell).range
+        item = item_type(type_)
+        things = self._things(cell, item or type_)
         match type_:
-            case ListType():
-                return tuple(self._value(group, type_.of, item, 0, draw) for item in present)
-            case SetType() if things := model.values(type_.of, len(constants.seats)):
-                return tuple(sorted(shuffled(things, draw)[: len(present)]))
-            case IntType() if group.range is not None:
-                return group.range[0] + draw(group.range[1] - group.range[0] + 1)
+            case CollectionType() | PileType():
+                names = has_cards(type_, records)
+                number = names + draw(LENGTH) if many is None else many
+                if things and (isinstance(type_, SetType) or (names and number <= len(things))):
+                    chosen = shuffled(things, draw)[:number]
+                    return tuple(sorted(chosen) if isinstance(type_, SetType) else chosen)
+                if item is None or isinstance(type_, SetType):
+                    return start or ()
+                return tuple(self._value(cell, item, None, 0, draw) for _ in range(number))
+            case IntType() if limits is not None:
+                return limits[0] + draw(limits[1] - limits[0] + 1)
             case BoolType():
                 return bool(draw(2))
             case RecordType():
-                fields = zip(model.records[type_.name].values(), present, strict=True)
-                return tuple(None if item is None else self._value(group, of, item, 0, draw) for of, item in fields)
+                return tuple(
+                    None
+                    if of.optional and not has_cards(of, records) and draw(2)
+                    else self._value(cell, of, None, 0, draw)
+                    for of in records[type_.name].values()
+                )
             case _:
-                things = model.values(type_, len(constants.seats))
                 return things[draw(len(things))] if things else start
 
-    def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
-        """Exchange two hidden cards: values that named one name the other, and the tokens on it move along."""
-        model, held = self.game.ruleset.model, self.game.state.cells
-        for name, group in model.groups.items() if swapped else ():
-            first = self.layout.base[name]
-            if group.owner == "card":
-                for old, new in swapped.items():
-                    cells[first + new] = held[first + old]
-            elif not isinstance(group.type, HolderType) and has_cards(group.type, model.records):
-                for cell in range(first, first + self.layout.count(name)):
-                    cells[cell] = renamed(cells[cell], group.type, model.records, swapped)
+    def _things(self, cell: int, type_: Type) -> Sequence[int]:
+        """Return the things of a type that a hidden value can name. If it is hidden only because it names a hidden
+        card, these are the hidden cards."""
+        things = self.game.ruleset.model.values(type_, len(self.game.machine.constants.seats))
+        if cell in self.hidden or not isinstance(type_, CardType):
+            return things
+        return [card for card in things if card in self._unseen] or things
 
     def _cards_for(self, places: Sequence[_Place], cards: Sequence[int], draw: Draw) -> list[int]:
         """Deal a card to each place, matching the visible back and the kind of the zone."""
@@ -531,18 +561,17 @@ def otherwise(
     """Return a copy of the game without log, in which everything hidden from the player differs.
 
     Other cards lie in hidden zones, except those that are ``fixed``; cards in ``backs`` are replaced by ones with the
-    same back; hidden pools hold more tokens.
+    same back; hidden pools and cards hold more tokens.
     """
     worlds = Worlds(game, player, fixed, replay=False, memory=memory, backs=backs)
     other = worlds.dealt(draw)
     cells = other.state.cells
+    for cell in worlds.pools:
+        more, old = draw(500) + 1, cells[cell]
+        cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
     for cell in worlds.hidden:
         group = game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]]
-        if isinstance(group.type, PoolType):
-            more = draw(500) + 1
-            old = cells[cell]
-            cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
-        elif isinstance(group.type, IntType) and group.range is None and cells[cell] is not None:
+        if isinstance(group.type, IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
 

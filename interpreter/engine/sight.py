@@ -26,6 +26,7 @@ __all__ = [
     "backs_of",
     "compiled",
     "hidden_cards",
+    "is_known",
     "known_locals",
     "look_alike",
     "may_see",
@@ -290,9 +291,10 @@ def known_locals(table: Table, frame: Frame, player: int | None) -> list[Value]:
 
 
 def reads_secrets(table: Table, state: State, player: int) -> bool:
-    """Return whether an active procedure has a local that it can still read and that the player may not know.
+    """Return whether an active procedure or a delayed block has a local that it can still read and that the player may
+    not know.
 
-    Simultaneous choices that wait for the other seats do not count.
+    Simultaneous choices that wait for the other seats, and blocks that may or may not be there, do not count.
     """
     secrecy, decision = table.rules.secrecy, decision_at(table, state)
     waiting = frozenset(decision.site.ask.kept) if decision is not None else frozenset()
@@ -302,4 +304,13 @@ def reads_secrets(table: Table, state: State, player: int) -> bool:
             local in read and not is_visible(label, env, player) for local, label in secrecy.locals_at(index).items()
         ):
             return True
-    return False
+    return any(
+        is_known(table, block, player)
+        and not all(is_visible(label, block[3], player) for label in secrecy.given(block[2])[0])
+        for block in state.cells[table.machine.constants.layout.base["kept"]]
+    )
+
+
+def is_known(table: Table, block: tuple[Value, ...], player: int) -> bool:
+    """Return whether a player may know that a delayed block waits."""
+    return is_visible(table.rules.secrecy.given(block[2])[1], block[3], player)

@@ -20,6 +20,7 @@ from interpreter.engine.views import pending
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.testing.soundness import Examiner, drawing, some_option
+from tests.hiding import FAMILY as HIDING
 from tests.hiding import game_of
 from tests.looks import shown
 from tests.small import FAMILY, loaded, write
@@ -231,6 +232,90 @@ def test_a_search_does_not_see_what_is_chosen_at_once(tmp_path: Path) -> None:
         bot = bots_of("search:40:random", ruleset, 2)[1]
         found.add(str(bot.choose(game, game.decision, Stream(2, "test"))))
     assert len(found) == 1
+
+
+TOLD_NOTHING = {
+    "a card": ("plan?", "held = first(c in deck where c.number == (1 if weather > 50 else 2))"),
+    "a place": ("plan?", "held = first(deck) if weather > 50 else last(deck)"),
+    "a list": ("list of plan?", "held = take(1 if weather > 50 else 3, deck)"),
+    "a record": ("offer?", "held = offer(first(deck), weather, none if weather > 50 else 3)"),
+    "tokens": ("plan?", "let card = first(deck)\nmove weather from bank to card.coins"),
+    "tokens of a kind": (
+        "plan?",
+        "let card = first(deck) if weather > 50 else last(deck)\nmove 3 of ruby from mine to card.stones",
+    ),
+}
+OFFERED = """
+choose z by seats[0]:
+  safe:
+    amount = 2
+  risk:
+    amount = 3
+"""
+
+
+def pair(folder: Path, act: str, type_: str = "plan?") -> list[Game]:
+    """Two games that differ only in a number that seat 0 does not see."""
+    family = HIDING.replace("  row: {", f"  held: {{value: {type_}}}\n  row: {{")
+    family = family.replace("has: {number: int}\n", "has: {number: int}\n    carries: {coins: coin, stones: gem}\n", 1)
+    family = family.replace("zones:", "records: {offer: {what: plan, price: int, more: int?}}\nzones:", 1)
+    before = "choose secret by seats[1], sealed:\n  tell n in 1 .. 100:\n    weather = n\n"
+    game = game_of(folder, act + OFFERED, before=before, family=family)
+    games = [game.clone(log=True) for _ in range(2)]
+    for each, number in zip(games, (10, 90), strict=True):
+        each.apply({"do": "tell", "n": number}, 1)
+    return games
+
+
+@pytest.mark.parametrize("case", TOLD_NOTHING)
+def test_what_is_on_hidden_cards_and_names_them_is_dealt_anew(tmp_path: Path, case: str) -> None:
+    """Games that look alike deal the same worlds, which look like them too."""
+    type_, text = TOLD_NOTHING[case]
+    one, two = pair(tmp_path, text, type_)
+    assert one.digest() != two.digest()
+    assert look_alike(one.table, one.state, two.state, 0)
+    cells = []
+    for game in (one, two):
+        worlds, random = Worlds(game, 0), Stream(1, "test")
+        dealt = [worlds.deal(number, random.below) for number in range(10)]
+        assert all(look_alike(game.table, game.state, world.state, 0) for world in dealt)
+        cells.append([tuple(world.state.cells) for world in dealt])  # locals that nothing reads may differ
+    assert cells[0] == cells[1]
+    assert len(set(cells[0])) == 10
+
+
+def test_what_goes_on_visible_cards_stays(tmp_path: Path) -> None:
+    text = "let card = last(deck)\nheld = card\nmove 9 from bank to card.coins\nmove card to pile"
+    game = pair(tmp_path, text)[0]
+    world = Worlds(game, 0).deal(1, Stream(1, "test").below)
+    assert world.view(0) == game.view(0)
+    assert world.value("first(pile) == held and first(pile).coins == 9")
+
+
+DELAYED = {
+    "it holds a secret": (
+        "let n = weather\nat end of phase:\n  if amount == 3:\n    seats[0].score += 30 - n\n  end game"
+    ),
+    "it is a secret": (
+        "if weather > 50:\n  at end of phase:\n    if amount == 3:\n      seats[0].score -= 50\n"
+        "at end of phase:\n  seats[0].score += amount\n  end game"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DELAYED)
+def test_a_search_does_not_see_secrets_of_delayed_blocks(tmp_path: Path, case: str) -> None:
+    """It does the same in games that look alike."""
+    found = []
+    for game in pair(tmp_path, DELAYED[case]):
+        decision = game.decision
+        assert decision is not None
+        bot = bots_of("search:60:random", game.ruleset, 2)[0]
+        found.append([str(bot.choose(game.clone(log=True), decision, Stream(seed, "test"))) for seed in range(4)])
+        kept, worlds, random = game.machine.constants.layout.base["kept"], Worlds(game, 0), Stream(1, "test")
+        blocks = [worlds.deal(number, random.below).state.cells[kept] for number in range(20)]
+        found[-1].append(str(blocks))
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

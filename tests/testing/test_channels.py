@@ -61,6 +61,7 @@ WAYS = {
     "engine/secrecy.py is_visible": "decides",
     "engine/sight.py compiled": "decides",
     "engine/sight.py hidden_cards": "decides",
+    "engine/sight.py is_known": "decides",
     "engine/sight.py known_locals": "decides",
     "engine/sight.py look_alike": "decides",
     "engine/sight.py may_see": "decides",
