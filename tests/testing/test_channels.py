@@ -259,18 +259,20 @@ UNREAD = {
 
 @pytest.mark.parametrize("case", UNREAD)
 def test_what_nothing_shows_does_not_tell_games_apart(case: str, tmp_path: Path) -> None:
-    """So the channels are compared there, too."""
+    """So the channels are compared there, too, and after the block."""
     before = "choose secret by seats[1], sealed:\n  tell n in 1 .. 100:\n    weather = n"
     game = game_of(tmp_path, f"{UNREAD[case]}\nchoose go by seats[0]:\n  ok", "", before)
     twin = Twin(0, game.clone(log=True), 0)
     game.apply({"do": "tell", "n": 10})
     assert twin.follow({"do": "tell", "n": 90}, 1)
-    words = ("kept", "chance")
-    assert any(
-        cell in map(game.machine.constants.layout.base.get, words) for cell in game.state.difference(twin.other.state)
-    )
-    assert twin.told_apart(game) is None
-    assert twin.leak(game, CHANNELS) is None
+    unread = {game.machine.constants.layout.base[word] for word in ("kept", "chance")}
+    assert unread & set(game.state.difference(twin.other.state))
+    for choice in ({"do": "ok"}, None):
+        assert twin.told_apart(game) is None
+        assert twin.leak(game, CHANNELS) is None
+        if choice is not None:
+            game.apply(choice)
+            assert twin.follow(choice, 0)
 
 
 @pytest.mark.slow
