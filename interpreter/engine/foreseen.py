@@ -7,9 +7,10 @@ through has used nothing hidden. The result depends on visible things alone, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
+from functools import lru_cache
 from itertools import compress
 from typing import NoReturn
 
@@ -17,10 +18,12 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, is_choice, read, reveals
 from interpreter.engine.rules import Table
-from interpreter.engine.secrecy import is_visible
+from interpreter.engine.secrecy import Secrecy, is_visible
 from interpreter.engine.sight import Unseen, Veil, hidden_cards, may_see, veils
 from interpreter.kernel.state import Frame, Record, State, Value
+from interpreter.language import core
 from interpreter.language.types import HolderType, Type
+from interpreter.language.walk import descendants
 from interpreter.lowering import lower
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import Code, Machine
@@ -98,7 +101,8 @@ def _is_foreseen(earlier: Game, later: Game, made: Choice, seat: int) -> bool:
     if reveals(run.log) or not all(map(_is_open, events)):
         return False
     after = veiled(table, later.state, later.state.frame, seat)
-    after.cells[machine.pending] = _Secret()  # nobody sees which standing rules wait
+    for word in ("pending", "kept"):  # nobody sees which standing rules and delayed blocks wait
+        after.cells[machine.constants.layout.base[word]] = _Secret()
     return _is_known(_whole(run), _whole(after)) and all(
         _is_open_question(run, table, decision, seat) for decision in (later.decision, later.decision_of(seat))
     )
@@ -169,7 +173,7 @@ def veiled(table: Table, state: State, frame: Frame | None, player: int) -> Stat
     for card in hidden_cards(table, state, player):
         cells[layout.base["location"] + card] = _Secret()
     kept = layout.base["kept"]
-    cells[kept] = tuple(_block(table, block, player) for block in cells[kept])
+    cells[kept] = tuple(_blocks(table, cells[kept], player))
     if cells[layout.base["settling"]]:  # rules that are not pending have no match, but that may be hidden
         cells[layout.base["pending"]] = (1 << len(constants.watches)) - 1
     return State(cells, _frame(table, frame, player))
@@ -209,16 +213,29 @@ def _is_one_of_many(program: lower.Program, index: int) -> bool:
     return sum(end.ask.name == name for _, end in program.asks.values()) > 1
 
 
-def _block(table: Table, block: tuple[Value, ...], player: int) -> tuple[Value, ...]:
-    """Return a delayed block with veils for secret values. If it is a secret whether it waits, so is its moment."""
-    edge, of, name, values = block
-    labels, course = table.rules.secrecy.given(name)
-    secret = [not is_visible(label, values, player) for label in labels]
-    types = [type_ for _, type_ in table.rules.program.reach.procedures[name].parameters]
-    if not is_visible(course, values, player) or _can_be_none(compress(types, secret)):
-        edge = _Secret()
-    known = (_Secret() if hidden else value for hidden, value in zip(secret, values, strict=True))
-    return edge, of, name, tuple(known)
+def _blocks(table: Table, blocks: Iterable[tuple[Value, ...]], player: int) -> Iterator[tuple[Value, ...]]:
+    """Yield the delayed blocks with veils for secret values. For those of which it is a secret whether they wait, one
+    that nobody can run stands at each moment that they can wait for, whether they do or not."""
+    secrecy, procedures = table.rules.secrecy, table.rules.program.reach.procedures
+    yield from ((edge, of, _Secret(), ()) for edge, of in sorted(_secret_moments(secrecy)))
+    for edge, of, name, values in blocks:
+        labels, course = secrecy.given(name)
+        if course:
+            continue
+        secret = [not is_visible(label, values, player) for label in labels]
+        types = [type_ for _, type_ in procedures[name].parameters]
+        known = (_Secret() if hidden else value for hidden, value in zip(secret, values, strict=True))
+        yield edge, of, _Secret() if _can_be_none(compress(types, secret)) else name, tuple(known)
+
+
+@lru_cache(maxsize=64)
+def _secret_moments(secrecy: Secrecy) -> frozenset[tuple[str, str]]:
+    """Return the moments of delayed blocks of which it is a secret whether they wait."""
+    nodes = (node for layer in secrecy.program.reach.procedures.values() for node in descendants(layer.body))
+    secret = [node for node in nodes if isinstance(node, core.Keeps) and secrecy.given(node.procedure)[1]]
+    return frozenset(
+        (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
+    )
 
 
 def _can_be_none(types: Iterable[Type]) -> bool:

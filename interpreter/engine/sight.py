@@ -73,6 +73,8 @@ for _name in _LOOKS:
     setattr(Veil, f"__{_name}__", _look)
 
 
+_UNREAD = ("pending", "settling", "kept", "chance")
+"""Cells that no expression reads: standing rules and delayed blocks that wait, and numbers of draws."""
 COUNTED = CardHolderType | CollectionType
 """Types whose number of items is public."""
 
@@ -172,7 +174,9 @@ def _open_backs(table: Table, state: State) -> list[list[Value]]:
 def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     """Return whether two states of a table differ only in what a player may not see. Then every expression over the
     visible state is equal too."""
-    differing = state.difference(other)
+    layout = table.machine.constants.layout
+    unseen = {layout.base[word] + number for word in _UNREAD for number in range(layout.count(word))}
+    differing = [cell for cell in state.difference(other) if cell not in unseen]
     if not differing:
         return True
     if _open_backs(table, state) != _open_backs(table, other):
@@ -180,7 +184,7 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     mine, others = veils(table, state, player), veils(table, other, player)
     if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
-    first = table.machine.constants.layout.base["location"]
+    first = layout.base["location"]
     hidden = {first + card for card in hidden_cards(table, state, player)} & {
         first + card for card in hidden_cards(table, other, player)
     }

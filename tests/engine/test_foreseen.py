@@ -14,6 +14,7 @@ import interpreter
 from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import lines_since
 from interpreter.lowering.constants import RuleFailure
@@ -125,6 +126,37 @@ def test_a_choice_within_a_standing_rule_is_foreseen(tmp_path: Path) -> None:
         assert game.decision is not None
         game.apply(game.decision.options[0])
     assert str(game.decision) == "<decision rest of seat 0>"
+
+
+MOMENTS = ("end of turn", "end of phase", "end of round", "start of next phase", "start of next round")
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_moment_is_not_foreseen_if_a_block_may_wait_for_it_in_secret(
+    moment: str, waits: bool, tmp_path: Path
+) -> None:
+    """Whether one does wait makes no difference, nor does a public block that waits for the same moment."""
+    block = f"if weather > 50:\n  at {moment}:\n    seats[1].wish = 3\nat {moment}:\n  row = []\n"
+    act = f"{block}for each turn who in seats:\n  choose ends by who:\n    ok:\n      amount = 3\n"
+    game = game_of(tmp_path, act, "", f"weather = {90 if waits else 10}")
+    for seat in range(2):
+        made = len(game.state.log)
+        game.apply({"do": "ok"})
+        words = {mark.word for record in game.state.log[made:] if isinstance(mark := read(record), Mark)}
+        passed = {"end of act": "end of phase", "start of act": "start of next phase"}
+        reached = moment.replace("next round", "round") in {passed.get(word, word) for word in words}
+        assert foresees(game, seat) is not reached
+
+
+def test_a_block_that_waits_in_public_is_foreseen_if_others_wait_for_another_moment(tmp_path: Path) -> None:
+    hidden = "if weather > 50:\n  at end of round:\n    seats[1].wish = 3\n"
+    game = game_of(
+        tmp_path, f"{hidden}at end of turn:\n  amount = 5\nfor each turn who in seats:\n  choose a by who:\n    ok"
+    )
+    game.apply({"do": "ok"})
+    assert game.view(0)["amount"] == 5
+    assert foresees(game, 0)
 
 
 @pytest.mark.parametrize("drawn", ["shuffle deck", "amount = pick from 1 .. 1 as die"])

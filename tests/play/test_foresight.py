@@ -74,6 +74,23 @@ choose act by seats[0]:
     assert Foresight(game, asked(game)).first((0, ())) == ""
 
 
+@pytest.mark.parametrize("mood", [1, 6])
+def test_what_may_follow_a_block_that_waits_in_secret_is_not_told(mood: int, tmp_path: Path) -> None:
+    """Whether one waits makes no difference."""
+    act = f"""
+mood = {mood}
+if mood > 3:
+  at end of phase:
+    mood = 2
+at end of phase:
+  note said(4)
+choose act by seats[0]:
+  go
+"""
+    game = loaded(write(tmp_path, act, sections=SILENT, family=SECRET)).new_game(2, 1)
+    assert Foresight(game, asked(game)).first((0, ())) == ""
+
+
 def test_own_things_are_told(tmp_path: Path) -> None:
     act = "choose act by seats[1]:\n  go:\n    move 2 from seats[1].money to bank\n    note said(seats[1].money)\n"
     game = loaded(write(tmp_path, act, sections=SILENT, family=SECRET)).new_game(2, 1)

@@ -25,6 +25,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import read_saved_game, write_log
 from interpreter.protocol.engine_server import METHODS
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
+from interpreter.testing.twins import Twin
 from tests.hiding import FAMILY, HELPERS, Writer, game_of
 
 PACKAGE = Path(__file__).parent.parent.parent / "interpreter"
@@ -182,6 +183,8 @@ STEPS = (
     "let dice_{n} = roll 2 from 1 .. 6 as cup\nseats[0].dice = dice_{n}",
     "if weather > {}:\n  note said(1)\nelse:\n  note said(1)",
     "if seats[1].wish > {}:\n  noted(2)\nelif weather > {}:\n  noted(2)",
+    "if weather > {}:\n  at end of phase:\n    seats[1].wish = 3",
+    "if seats[1].wish > {}:\n  at start of next phase:\n    note said(3)",
 )
 
 
@@ -252,6 +255,30 @@ def drawn(folder: Path, seed: int, *, forms: bool = False) -> Counter[str]:
 def test_random_rules_tell_no_seat_more_than_they_say(part: int, tmp_path: Path) -> None:
     found = sum((drawn(tmp_path, seed) for seed in range(part * 10, part * 10 + 10)), Counter[str]())
     assert found["told"] > 5
+
+
+UNREAD = {
+    "a block that waits": "if weather > 50:\n  at end of phase:\n    seats[1].wish = 3",
+    "a number of draws": "if weather > 50:\n  weather = pick from 60 .. 90 as die",
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_nothing_shows_does_not_tell_games_apart(case: str, tmp_path: Path) -> None:
+    """So the channels are compared there, too, and after the block."""
+    before = "choose secret by seats[1], sealed:\n  tell n in 1 .. 100:\n    weather = n"
+    game = game_of(tmp_path, f"{UNREAD[case]}\nchoose go by seats[0]:\n  ok", "", before)
+    twin = Twin(0, game.clone(log=True), 0)
+    game.apply({"do": "tell", "n": 10})
+    assert twin.follow({"do": "tell", "n": 90}, 1)
+    unread = {game.machine.constants.layout.base[word] for word in ("kept", "chance")}
+    assert unread & set(game.state.difference(twin.other.state))
+    for choice in ({"do": "ok"}, None):
+        assert twin.told_apart(game) is None
+        assert twin.leak(game, CHANNELS) is None
+        if choice is not None:
+            game.apply(choice)
+            assert twin.follow(choice, 0)
 
 
 @pytest.mark.slow
