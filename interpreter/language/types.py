@@ -425,6 +425,27 @@ def has_cards(type_: Type, records: Records) -> bool:
             return isinstance(type_, CardType | PileType)
 
 
+def renamed(value: Value, type_: Type, records: Records, swapped: Mapping[int, int]) -> Value:
+    """Return a value with cards replaced as ``swapped`` maps them."""
+    if value is None:
+        return None
+    match type_:
+        case CardType():
+            return swapped.get(value, value)
+        case PileType():
+            return tuple(swapped.get(card, card) for card in value)
+        case ListType(of=of) | SetType(of=of) if has_cards(of, records):
+            items = (renamed(item, of, records, swapped) for item in value)
+            return tuple(sorted(items) if isinstance(type_, SetType) else items)
+        case RecordType(name=name):
+            types = records[name].values()
+            return tuple(
+                renamed(item, field_type, records, swapped) for item, field_type in zip(value, types, strict=True)
+            )
+        case _:
+            return value
+
+
 def cards_in(value: Value, type_: Type, records: Records) -> Iterator[int]:
     """Yield the cards in a value."""
     if value is None:
