@@ -149,8 +149,8 @@ class _Validator:
         kind, id = document.kind, document.id
         if kind == "ruleset" and shelf_for().find(kind, id) is None:
             places = nearby(id)
-            if len(places) > 1 and resolved(document.path) in map(resolved, places):
-                return [several(kind, id, places)]
+            if resolved(document.path) in map(resolved, places):
+                return [several(kind, id, places)] if len(places) > 1 else []
         return [each for each in self.shelf.read(kind, id)[1] if each.code == "E037"]
 
     def id(self, id: str, overlays: Iterable[str]) -> None:
