@@ -11,7 +11,6 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, cast
-from weakref import WeakKeyDictionary
 
 from interpreter.bots.command import WANTS, question
 from interpreter.bots.player import Stream
@@ -20,7 +19,6 @@ from interpreter.bots.registry import adviser, bots_of
 from interpreter.drawing.picture import picture_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.rules import Table
 from interpreter.explain.legality import conditions_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.pages.notebook import game_cell
@@ -30,8 +28,6 @@ from interpreter.testing.channels import Channel, asked
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.plain.machine import Machine
-    from interpreter.rl.space import Space
     from interpreter.serve.archive import Store
     from interpreter.serve.scene import Maps
 
@@ -90,19 +86,10 @@ def _picture(game: Game, player: int) -> object:
 
 
 def _observation(game: Game, player: int) -> object:
-    return _space(game.machine, game.table).observe(game, player)
-
-
-_SPACES: WeakKeyDictionary[Machine, Space] = WeakKeyDictionary()
-
-
-def _space(machine: Machine, table: Table) -> Space:
     from interpreter.rl.numbering import Limits
     from interpreter.rl.space import Space
 
-    if machine not in _SPACES:
-        _SPACES[machine] = Space(cast("Ruleset", table.rules), table.seats, {}, table, Limits())
-    return _SPACES[machine]
+    return Space(cast("Ruleset", game.ruleset), game.table.seats, {}, game.table, Limits()).observe(game, player)
 
 
 def _page(game: Game, player: int) -> object:

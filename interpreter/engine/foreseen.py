@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
-from functools import lru_cache
 from itertools import compress
 from typing import NoReturn
 
@@ -18,12 +17,10 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, is_choice, read, reveals
 from interpreter.engine.rules import Table
-from interpreter.engine.secrecy import Secrecy, is_visible
+from interpreter.engine.secrecy import is_visible
 from interpreter.engine.sight import Unseen, Veil, hidden_cards, may_see, veils
 from interpreter.kernel.state import Frame, Record, State, Value
-from interpreter.language import core
 from interpreter.language.types import HolderType, Type
-from interpreter.language.walk import descendants
 from interpreter.lowering import lower
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import Code, Machine
@@ -217,7 +214,7 @@ def _blocks(table: Table, blocks: Iterable[tuple[Value, ...]], player: int) -> I
     """Yield the delayed blocks with veils for secret values. For those of which it is a secret whether they wait, one
     that nobody can run stands at each moment that they can wait for, whether they do or not."""
     secrecy, procedures = table.rules.secrecy, table.rules.program.reach.procedures
-    yield from ((edge, of, _Secret(), ()) for edge, of in sorted(_secret_moments(secrecy)))
+    yield from ((edge, of, _Secret(), ()) for edge, of in sorted(secrecy.secret_moments))
     for edge, of, name, values in blocks:
         labels, course = secrecy.given(name)
         if course:
@@ -226,16 +223,6 @@ def _blocks(table: Table, blocks: Iterable[tuple[Value, ...]], player: int) -> I
         types = [type_ for _, type_ in procedures[name].parameters]
         known = (_Secret() if hidden else value for hidden, value in zip(secret, values, strict=True))
         yield edge, of, _Secret() if _can_be_none(compress(types, secret)) else name, tuple(known)
-
-
-@lru_cache(maxsize=64)
-def _secret_moments(secrecy: Secrecy) -> frozenset[tuple[str, str]]:
-    """Return the moments of delayed blocks of which it is a secret whether they wait."""
-    nodes = (node for layer in secrecy.program.reach.procedures.values() for node in descendants(layer.body))
-    secret = [node for node in nodes if isinstance(node, core.Keeps) and secrecy.given(node.procedure)[1]]
-    return frozenset(
-        (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
-    )
 
 
 def _can_be_none(types: Iterable[Type]) -> bool:

@@ -183,10 +183,9 @@ def _reasons(
             if is_told_apart:
                 return outside[0][0]
         env[variable] = value
-    tests = [*zip(option.tests, option.core.tests, strict=True)]
     failing = (
         (_failing(names, node, env, rule, cites), holds is False)
-        for test, node in tests
+        for test, node in zip(option.tests, option.core.tests, strict=True)
         if not (holds := _holds(test, state, env))
     )
     if not outside:

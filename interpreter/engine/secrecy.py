@@ -172,6 +172,16 @@ class Secrecy:
         """Return whether everybody may know which calls led to a note."""
         return not self._notes.get(event, {}).get(span)
 
+    @cached_property
+    def secret_moments(self) -> frozenset[tuple[str, str]]:
+        """Moments of delayed blocks of which it is a secret whether they wait, as such a block in the state names
+        them."""
+        nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
+        secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
+        return frozenset(
+            (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
+        )
+
     def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
         """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
         return self._parameters[procedure], self._called[procedure]
@@ -615,8 +625,8 @@ class _Flow(_Steps):
                 yield otherwise, dict(env), forks | {index}
             case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
-                label = PUBLIC if isinstance(loop.items, core.Read) else items
-                label |= self.secrecy.label_of_size(loop.items, env) if isinstance(loop.items, core.Read) else PUBLIC
+                is_read = isinstance(loop.items, core.Read)
+                label = self.secrecy.label_of_size(loop.items, env) if is_read else items
                 inside = dict(env)
                 self.assign(inside, loop.variable, items | course)
                 if loop.test is not None:

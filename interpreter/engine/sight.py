@@ -148,9 +148,7 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
         veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
-        if isinstance(value, Veil):
-            veiled[cell] = value
-        elif value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
+        if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
             veiled[cell] = _UNSEEN
     return veiled
 

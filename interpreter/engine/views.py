@@ -406,6 +406,8 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
     """Return the prompt of a decision from the ruleset's `asks`, with hidden information masked; empty if it has
     none."""
     phrases = table.rules.model.says.get(f"asks.{decision.name}")
+    if not phrases:
+        return ""
     _, values, _, may = context_of(table, state, decision, player)
     return _say(Spoken(table, state, language, player), phrases, [decision.actor, *values], [True, *may])
 
@@ -431,6 +433,8 @@ def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     """Return an option in the words of its log line, for the seat that decides; empty if the ruleset has none."""
     option = decision.site.ask.options[code[0]]
     phrases = spoken.table.rules.model.says.get(f"{decision.name}.{option.name}")
+    if not phrases:
+        return ""
     _, context, _, may = context_of(spoken.table, decision.state, decision, decision.actor)
     return _say(spoken, phrases, [decision.actor, *context, *code[1]], [True, *may])
 

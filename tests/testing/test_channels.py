@@ -16,7 +16,6 @@ from typing import cast
 import pytest
 
 from interpreter.cli.outlets import CHANNELS
-from interpreter.cli.session import Person
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import numbered_lines
@@ -125,7 +124,7 @@ def test_every_way_to_look_at_a_game_is_part_of_a_channel() -> None:
     assert set(ways()) == set(WAYS)
     assert set(METHODS) == set(REQUESTS)
     known = re.findall(
-        r"case ((?:\"[^\"]+\"(?: \| )?)+):", Path(Person.__module__.replace(".", "/") + ".py").read_text()
+        r"case ((?:\"[^\"]+\"(?: \| )?)+):", (PACKAGE / "cli" / "session.py").read_text(encoding="utf-8")
     )
     assert {word for words in known for word in re.findall(r'"([^"]+)"', words)} == set(COMMANDS)
     channels = {channel for table in (WAYS, REQUESTS, COMMANDS) for channel in table.values()}
