@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
@@ -14,6 +15,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
+from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import AskSite, Code, OptionSite
 
 __all__ = [
@@ -122,19 +124,21 @@ class Options(Sequence[Option]):
             self._more = listed
 
     def _all(self) -> list[Option]:
-        if self._more is not None:
-            self._found.extend(map(self._named.option, self._more))
-            self._more = None
-        return self._found
+        return self._up_to(sys.maxsize)
 
     def _up_to(self, number: int) -> list[Option]:
-        """Return the options read so far, extended up to index ``number`` if there are that many."""
-        while self._more is not None and len(self._found) <= number:
-            code = next(self._more, None)
-            if code is None:
-                self._more = None
-            else:
-                self._found.append(self._named.option(code))
+        """Return the options read so far, extended up to index ``number`` if there are that many. Where finding the
+        next one fails, it fails at every reading: options must not seem to end there."""
+        if self._more is not None and len(self._found) <= number:
+            try:
+                for code in self._more:
+                    self._found.append(self._named.option(code))
+                    if len(self._found) > number:
+                        return self._found
+            except RuleFailure as failure:
+                self._more = _failing(failure)
+                raise
+            self._more = None
         return self._found
 
     def gave(self, option: Option) -> bool:
@@ -169,6 +173,11 @@ class Options(Sequence[Option]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} options>"
+
+
+def _failing(failure: RuleFailure) -> Iterator[Code]:
+    raise failure
+    yield
 
 
 class Decision:

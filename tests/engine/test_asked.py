@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.game import Game
+from interpreter.lowering.constants import RuleFailure
+from tests.hiding import game_of
 
 
 def offered(ruleset: str) -> Game:
@@ -46,3 +50,18 @@ def test_the_view_tells_what_is_asked_about() -> None:
             "price": 1,
         }
     )
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_options_that_fail_fail_at_every_reading(plain: bool, tmp_path: Path) -> None:
+    act = "choose say by seats[0]:\n  tell n in 1 .. 2\n  stop if first(pile).number > 2\n  pass"
+    game = game_of(tmp_path, act)
+    game.machine.plain = plain or game.machine.ready() is None
+    decision = game.decision
+    assert decision is not None
+    for _ in range(2):
+        with pytest.raises(RuleFailure, match="`first` finds nothing"):
+            list(decision.options)
+        with pytest.raises(RuleFailure, match="`first` finds nothing"):
+            len(decision.options)
+    assert [str(option) for option in (decision.options[0], decision.options[1])] == ["tell n=1", "tell n=2"]
