@@ -36,7 +36,7 @@ from interpreter.engine.sight import hidden_cards, is_known, may_see, reads_secr
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import changes
-from interpreter.kernel.state import Record, Value
+from interpreter.kernel.state import Record, Value, as_bag
 from interpreter.language import core
 from interpreter.language.model import Group
 from interpreter.language.types import (
@@ -55,7 +55,6 @@ from interpreter.language.types import (
     cards_in,
     has_cards,
     item_type,
-    name_of,
 )
 from interpreter.lowering.constants import RuleFailure
 
@@ -374,13 +373,16 @@ class Worlds:
         back = self.game.machine.expressions.compile(shows)
         return lambda card: back(self.game.state, [card])
 
-    def _hidden_pools(self, memory: Memory) -> list[list[int]]:
-        """Return the pools with unknown content, grouped by token."""
-        pools: dict[str, list[int]] = {}
-        for cell in self.pools:
-            if cell not in memory.counted:
-                pools.setdefault(name_of(self._group(cell).type), []).append(cell)
-        return [cells for cells in pools.values() if len(cells) > 1]
+    def _hidden_pools(self, memory: Memory) -> list[tuple[list[int], list[int]]]:
+        """Return the pools with unknown content, grouped by token, and what lies in them together: all tokens that the
+        seat does not see elsewhere."""
+        unknown = set(self.pools) - set(memory.counted)
+        cells, pools = self.game.state.cells, []
+        for token in self.game.table.census.tokens:
+            if hidden := [cell for cell in token.cells if cell in unknown]:
+                elsewhere = [as_bag(cells[cell]) for cell in token.cells if cell not in unknown]
+                pools.append((hidden, [all - sum(seen) for all, *seen in zip(token.totals, *elsewhere, strict=True)]))
+        return pools
 
     # --- dealing
 
@@ -447,8 +449,8 @@ class Worlds:
             shape = self.zones.get(cell)
             if shape is not None and shape.rank is not None and not shape.piles:
                 cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
-        for pools in self._pools:
-            self._share(cells, pools, draw)
+        for pools, amounts in self._pools:
+            self._share(cells, pools, amounts, draw)
         self._guess(cells, draw)
         return world
 
@@ -517,18 +519,15 @@ class Worlds:
         back = self._back(place.cell) if place.shows and backs else None
         return back is None or (back(card),) == place.shows
 
-    def _share(self, cells: list[Value], pools: list[int], draw: Draw) -> None:
-        """Share the content of hidden pools at random, in parts of similar size."""
-        held = [cells[cell] for cell in pools]
-        kinds = list(zip(*held, strict=True)) if isinstance(held[0], tuple) else [tuple(held)]
+    def _share(self, cells: list[Value], pools: list[int], amounts: list[int], draw: Draw) -> None:
+        """Share tokens among hidden pools at random, in parts of similar size."""
         shares = []
-        for amounts in kinds:
+        for amount in amounts:
             parts = [3 + draw(3) for _ in pools]
-            ends = [sum(amounts) * end // sum(parts) for end in accumulate(parts)]
+            ends = [amount * end // sum(parts) for end in accumulate(parts)]
             shares.append([end - start for start, end in zip([0, *ends], ends, strict=False)])
-        for number, cell in enumerate(pools):
-            mine = tuple(share[number] for share in shares)
-            cells[cell] = mine if isinstance(cells[cell], tuple) else mine[0]
+        for cell, *held in zip(pools, *shares, strict=True):
+            cells[cell] = tuple(held) if isinstance(cells[cell], tuple) else held[0]
 
 
 def shuffled(items: Sequence[Value], draw: Draw) -> list[Value]:

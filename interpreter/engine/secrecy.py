@@ -19,7 +19,7 @@ from functools import cached_property
 from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
-from interpreter.language.types import CardHolderType, HolderType, has_cards
+from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
 from interpreter.language.walk import descendants
 from interpreter.lowering import lower
 
@@ -94,6 +94,8 @@ class _Procedure:
 
     name: str
     result: Label = PUBLIC
+    told: frozenset[int] | None = None
+    """Parameters whose values everybody knows whenever the procedure has ended; None while no end is known."""
     entries: dict[int, Env] = field(default_factory=dict)
     """Locals at the start of each stretch; for a stretch that asks, after everybody knows the decision."""
     forks: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -202,7 +204,7 @@ class Secrecy:
         """Iterate to a fixed point."""
         while True:
             before = self._known()
-            self._done = {name: _Procedure(name, done.result) for name, done in self._done.items()}
+            self._done = {name: _Procedure(name, done.result, done.told) for name, done in self._done.items()}
             self._open.clear()
             for name in self.program.procedures:
                 self._procedure(name)
@@ -212,7 +214,7 @@ class Secrecy:
 
     def _known(self) -> tuple[object, ...]:
         """Return the facts that one iteration passes to the next."""
-        results = {name: done.result for name, done in self._done.items()}
+        results = {name: (done.result, done.told) for name, done in self._done.items()}
         return results, dict(self._names), dict(self._parameters), dict(self._called)
 
     def _pass_on(self) -> None:
@@ -355,7 +357,9 @@ class Secrecy:
         match node:
             case core.CallBuiltin(Builtin("count"), (core.Read(core.Cell() as cell),)):
                 yield cell
-            case core.Comparison("==" | "!=", core.Read(core.Cell() as cell), core.Const(value)) if value in (None, ()):
+            case core.Comparison(
+                "==" | "!=", core.Read(core.Cell() as cell), core.Const(None | ()) | core.MakeList(())
+            ):
                 yield cell
             case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(group) as cell),)),)):
                 shows = self.model.groups[group].top_shows
@@ -405,6 +409,7 @@ class _Steps:
     def run(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> None:
         """Process a whole procedure."""
         self.steps(steps, env, course)
+        self.ends(env)
         self.secrecy.keeps_secret(env.values())
 
     def steps(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> Label:
@@ -475,14 +480,23 @@ class _Steps:
                 pass
         return course
 
+    def ends(self, env: Env) -> None:
+        """Record what the procedure has announced of its parameters where it ends."""
+        done, name = self.procedure, self.procedure.name
+        told = frozenset(local for local, label in env.items() if not label) - self.secrecy._changed(name)
+        done.told = told if done.told is None else done.told & told
+
     def returns(self, value: core.Expression | None, env: Env, course: Label) -> None:
+        self.ends(env)
         if value is not None:
             label = self.secrecy.label(value, env) | course
             self.secrecy.keeps_secret((label,))
             self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
 
     def _is_open(self, cell: core.Expression) -> bool:
-        """Return whether everybody sees what is in a cell. Tokens on a card are hidden with it."""
+        """Return whether everybody sees what is in a cell or pile. Tokens on a card are hidden with it."""
+        if isinstance(cell.type, PileType):
+            return all(g.seen == "everyone" for g in self.model.groups.values() if isinstance(g.type, PilesType))
         if not isinstance(cell, core.Cell):
             return False
         group = self.model.groups[cell.group]
@@ -499,11 +513,15 @@ class _Steps:
 
     def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
-        if not isinstance(cards, core.Local) or not isinstance(target, core.Cell):
+        if not isinstance(cards, core.Local):
             return
         if self._is_open(target):
             self.tell(env, cards)
-        elif self.model.groups[target.group].seen == "owner" and isinstance(target.owner, core.Local):
+        elif (
+            isinstance(target, core.Cell)
+            and self.model.groups[target.group].seen == "owner"
+            and isinstance(target.owner, core.Local)
+        ):
             seat = target.owner.index
             env[cards.index] = frozenset(
                 (kind, seat if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
@@ -571,8 +589,9 @@ class _Steps:
     def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
         target = self.secrecy.program.target(call)
         if target in self.secrecy.program.procedures:
-            self.secrecy._procedure(target)
+            told = self.secrecy._procedure(target).told
             self._call(target, call.arguments, env, course)
+            self.tell(env, *(a for number, a in enumerate(call.arguments) if told is None or number in told))
 
     def _call(self, name: str, arguments: tuple[core.Expression, ...], env: Env, course: Label) -> None:
         labels = tuple(self.secrecy.label(argument, env) | course for argument in arguments)

@@ -16,7 +16,7 @@ from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import put_back
-from interpreter.kernel.state import Record, State, Value
+from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
 from interpreter.language.types import (
@@ -363,7 +363,7 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
             view[name] = [
                 {"card": names.card(card), "holds": _group_view(table, state, name, first + card, None)}
                 for card in range(layout.count(name))
-                if any(_as_bag(cells[first + card])) and first + card not in veiled
+                if any(as_bag(cells[first + card])) and first + card not in veiled
             ]
         else:
             view["places"] = [
@@ -451,10 +451,6 @@ def _procedures(table: Table, state: State, player: int | None) -> list[dict[str
         }
         for rule, visible_locals in under_way(table, state, player)
     ]
-
-
-def _as_bag(value: Value) -> tuple[int, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.state import Layout, State, as_bag
 from interpreter.kernel.tracks import Track
 
 __all__ = ["Census", "Holdings", "broken"]
@@ -46,7 +46,7 @@ def _tokens(census: Census, state: State) -> Iterator[str]:
     for kind in census.tokens:
         held = [0] * len(kind.totals)
         for cell in kind.cells:
-            bag = _bag(state.cells[cell])
+            bag = as_bag(state.cells[cell])
             held = [a + b for a, b in zip(held, bag, strict=True)]
             if min(bag) < 0 and cell not in census.unlimited:
                 yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
@@ -95,7 +95,3 @@ def _pieces(census: Census, state: State) -> Iterator[str]:
             yield f"a stock of {kind.name} holds {min(held)}"
         if sum(held) + standing[number] != sum(kind.totals):
             yield f"there are {sum(held) + standing[number]} {kind.name}, not {sum(kind.totals)}"
-
-
-def _bag(value: Value) -> tuple[int, ...]:
-    return value if isinstance(value, tuple) else (value,)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from interpreter.base.plain_data import Value
 
-__all__ = ["Frame", "Home", "Layout", "Record", "State", "Value"]
+__all__ = ["Frame", "Home", "Layout", "Record", "State", "Value", "as_bag"]
 
 Record = tuple[Value, ...]
 """Log record: its sort, and fields as described in :mod:`interpreter.kernel.effects`."""
@@ -166,6 +166,11 @@ class _Away(State):
         copy.memo = {}
         assert self.home is not None
         return copy if self.home.copy(self, copy) else super().clone()
+
+
+def as_bag(content: Value) -> tuple[int, ...]:
+    """Return the tokens in a holder by member of their kind; a token without members has one number."""
+    return content if isinstance(content, tuple) else (content,)
 
 
 def as_json(value: Value) -> Value:

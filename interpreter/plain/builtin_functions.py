@@ -9,7 +9,7 @@ from math import comb
 
 from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import State, Value, as_bag
 from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.lowering.constants import Constants, RuleFailure
@@ -57,7 +57,7 @@ def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
 
     def track(state: State, env: Env) -> Value:
         cell = value(state, env)
-        return tracks[cell], _as_bag(state.cells[cell])
+        return tracks[cell], as_bag(state.cells[cell])
 
     return track
 
@@ -67,10 +67,6 @@ def implementation(node: core.CallBuiltin, game: Constants) -> Callable[..., Val
     name = node.builtin.name
     typed = f"{name} of {node.arguments[0].type.word}"
     return OF_VALUES.get(typed) or OF_VALUES.get(name) or OF_GAME[name](game)
-
-
-def _as_bag(value: Value) -> Value:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _without(items: Value, item: Value) -> Value:
@@ -115,7 +111,7 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
     "overflow": bags.overflow,
     "space": bags.space,
     "mixes": bags.mixes,
-    "price": lambda track, bag: track[0].price_of(track[1], _as_bag(bag)),
+    "price": lambda track, bag: track[0].price_of(track[1], as_bag(bag)),
     "vacancy": lambda track, kind: track[0].room(kind, track[1][kind]),
     "prices": lambda track, kind: track[0].prices(kind),
 }

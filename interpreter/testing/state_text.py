@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import as_bag
 from interpreter.language.model import Group
 from interpreter.language.types import CardHolderType, HolderType, PilesType, PoolType, StockType, TokenHolderType
 
@@ -102,7 +102,7 @@ def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
         more: list[tuple[str, list[int]]] = []
         for group, cell, name in holders:
             if isinstance(group.type, TokenHolderType) and group.type.name == token:
-                pair = (_bag(then.state.cells[cell]), _bag(first.state.cells[cell]))
+                pair = (as_bag(then.state.cells[cell]), as_bag(first.state.cells[cell]))
                 more.append((name, [a - b for a, b in zip(*pair, strict=True)]))
         for number, member in enumerate(members):
             yield from _exchanged([(name, gains[number]) for name, gains in more], member)
@@ -137,7 +137,3 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
             continue
         node = model.graph.nodes[row.node].name
         yield f'move 1 from {stocks[0]} to first(p in "{node}".places where p.number == {row.number})'
-
-
-def _bag(value: Value) -> tuple[int, ...]:
-    return value if isinstance(value, tuple) else (value,)

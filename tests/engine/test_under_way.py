@@ -13,11 +13,12 @@ import pytest
 import interpreter
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
-from interpreter.engine.determinization import Undealt, Worlds
+from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.game import Game
 from interpreter.engine.restore import load_game
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
+from tests.hiding import FAMILY, game_of
 from tests.small import loaded, write
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -102,6 +103,28 @@ chosen:
       choose keep by who, sealed:
         cup number in 1 .. 3:
           return number
+laid_open:
+  does: |
+    (c: plan):
+      move c to pile
+laid_by_number:
+  does: |
+    (c: plan):
+      if c.number > 3:
+        return
+      laid_open(c)
+passed_on:
+  does: |
+    (c: plan, d: plan):
+      laid_open(d)
+      c = d
+said_at_last:
+  does: |
+    (n: int, more: int):
+      if more > 0:
+        said_at_last(n, more - 1)
+      else:
+        note said(n)
 """
 HELD: dict[str, tuple[str, dict[str, Any]]] = {
     "a number from a hidden zone": ("let n = first(deck).number", {"n": "…"}),
@@ -112,6 +135,14 @@ HELD: dict[str, tuple[str, dict[str, Any]]] = {
     "a way that a secret decides": ("let n = 0\nif first(deck).number > 2:\n  n = 1", {"n": "…"}),
     "a way that all can see": ("let n = 0\nif first(deck).number < 2:\n  asks(3)\n  n = 1", {"n": "…"}),
     "a card that is laid open": ("let n = first(deck)\nmove n to pile", {"n": 1}),
+    "a card that a rule lays open": ("let n = first(deck)\nlaid_open(n)", {"n": 1}),
+    "a card that a rule may lay open": ("let n = first(deck)\nlaid_by_number(n)", {"n": "…"}),
+    "a card that a rule keeps, beside one that it lays open": (
+        "let n = first(deck)\nlet m = last(deck)\npassed_on(n, m)",
+        {"n": "…", "m": 4},
+    ),
+    "a number that a rule tells, which calls itself": ("let n = first(deck).number\nsaid_at_last(n, 2)", {"n": 1}),
+    "whether a hidden zone is empty": ("let n = 0\nif deck != []:\n  asks(3)\n  n = 1", {"n": 1}),
     "a card of a hidden hand": ("let s = seats[0]\nlet n = first(deck)\nmove n to s.hand", {"s": 0, "n": "…"}),
     "a card of the own hand": ("let s = seats[1]\nlet n = first(deck)\nmove n to s.hand", {"s": 1, "n": 1}),
     "a draw": ("let n = pick from 1 .. 3 as luck", {"n": "…"}),
@@ -285,3 +316,20 @@ def test_without_its_log_a_game_with_secrets_has_no_worlds(tmp_path: Path) -> No
     game.apply({"do": "go"})
     with pytest.raises(Undealt):
         Worlds(game.clone(), 1)
+
+
+def test_hidden_pools_of_a_world_hold_all_tokens_that_the_seat_does_not_see(tmp_path: Path) -> None:
+    """Not what they hold in the game, which a game that looks alike to the seat may not have."""
+    act = (
+        "shuffle deck as mix\nmove 2 of ruby from mine to seats[1].gems\nmove 3 of onyx from mine to first(deck).load\n"
+    )
+    carries = "    has: {number: int}\n", "    has: {number: int}\n    carries: {load: gem}\n"
+    game = game_of(tmp_path, act + ASK, family=FAMILY.replace(*carries))
+    random = [Stream(4, "test") for _ in range(2)]
+    other = otherwise(game, 1, random[0].below)
+    assert other.value("total(mine)") > game.value("total(mine)") + 18
+    random[0] = Stream(4, "test")
+    dealt = [Worlds(each.clone(), 1).deal(7, r.below) for each, r in zip((game, other), random, strict=True)]
+    assert dealt[0].digest() == dealt[1].digest()
+    assert not dealt[1].check()
+    assert dealt[1].value("total(mine) + sum(total(c.load) for c in deck)") <= 16
