@@ -12,7 +12,7 @@ from msgspec import Struct
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import NOWHERE, Span
 
-__all__ = ["Placed", "field_types", "printed", "values_of"]
+__all__ = ["Placed", "field_types", "parts", "printed", "values_of"]
 
 
 def field_types(kind: type[Struct]) -> dict[str, str]:
@@ -47,7 +47,7 @@ class Placed(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def printed(record: Struct) -> str:
-    """Print a record without positions, fields of base classes first. The digests of rulesets depend on this text."""
+    """Print a record without positions, fields of base classes first."""
     shown = (f"{name}={getattr(record, name)!r}" for name in _names(type(record)))
     return f"{type(record).__name__}({', '.join(shown)})"
 
@@ -57,4 +57,9 @@ def _names(kind: type[Struct]) -> list[str]:
     return [name for name, type_ in field_types(kind).items() if type_ != Span.__name__]
 
 
-_compared = Lazy[type[Placed], Callable[[object], tuple[object, ...]]](lambda kind: values_of(_names(kind)))
+_compared = Lazy[type[Struct], Callable[[object], tuple[object, ...]]](lambda kind: values_of(_names(kind)))
+
+
+def parts(record: Struct) -> tuple[object, ...]:
+    """Return the values of a record's fields without positions, fields of base classes first."""
+    return _compared[type(record)](record)

@@ -8,6 +8,8 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Json, number_in
@@ -18,6 +20,7 @@ from interpreter.engine.setup import default_settings, role_seats, roles_of, set
 from interpreter.engine.values import Names, type_text
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
+from interpreter.language.meaning import VERSION, meaning
 from interpreter.language.model import Model
 from interpreter.language.types import BoolType, CollectionType, IntType, KindType, NodeType, SeatType, Type, name_of
 from interpreter.reading.players import PlayerRange
@@ -104,7 +107,8 @@ class Rules:
     def digest(self) -> str:
         """Hash of the meaning of the ruleset. Comments and layout of its files do not matter."""
         model = self.model
-        meaning = (
+        parts = (
+            VERSION,
             [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
             [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
             [(r.name, r.binders, r.test) for r in model.standing.values()],
@@ -125,7 +129,7 @@ class Rules:
             (model.phases, model.setup, model.ranking),
             *([model.phase_guards] if any(model.phase_guards) else []),
         )
-        return blake2b(repr(meaning).encode(), digest_size=16).hexdigest()
+        return blake2b(msgspec.json.encode(meaning(parts)), digest_size=16).hexdigest()
 
     @property
     def source_digest(self) -> tuple[str, bytes] | None:

@@ -78,8 +78,8 @@ __all__ = [
 ]
 
 
-class Core(Placed, frozen=True):
-    """Base of all checked nodes."""
+class Core(Placed, frozen=True, tag_field="node"):
+    """Base of all checked nodes. Each class has a tag, by which digests of rulesets name it; it never changes."""
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------
@@ -91,95 +91,95 @@ class Typed(Core, frozen=True, kw_only=True):
     type: Type = INT
 
 
-class Const(Typed, frozen=True):
+class Const(Typed, frozen=True, tag="const"):
     """Constant."""
 
     value: Value
 
 
-class Local(Typed, frozen=True):
+class Local(Typed, frozen=True, tag="local"):
     """A parameter or local, by its index in the frame."""
 
     index: int
     name: str
 
 
-class PlayerCount(Typed, frozen=True):
+class PlayerCount(Typed, frozen=True, tag="player_count"):
     """``players``: number of seats that count."""
 
 
-class AllSeats(Typed, frozen=True):
+class AllSeats(Typed, frozen=True, tag="all_seats"):
     """``seats``: all seats, in clockwise order."""
 
 
-class RoleSeat(Typed, frozen=True):
+class RoleSeat(Typed, frozen=True, tag="role_seat"):
     """The only seat of a role."""
 
     role: str
 
 
-class SettingValue(Typed, frozen=True):
+class SettingValue(Typed, frozen=True, tag="setting_value"):
     """A setting or interpretation: constant in one game."""
 
     name: str
 
 
-class Cell(Typed, frozen=True):
+class Cell(Typed, frozen=True, tag="cell"):
     """Address of a cell: a group of cells, and an owner if the group has owners."""
 
     group: str
     owner: Expression | None
 
 
-class Read(Typed, frozen=True):
+class Read(Typed, frozen=True, tag="read"):
     """Value of a cell."""
 
     cell: Expression
 
 
-class Static(Typed, frozen=True):
+class Static(Typed, frozen=True, tag="static"):
     """A printed attribute (``card.number``, ``node.region``, ``place.node``), looked up by index."""
 
     attribute: str
     of: Expression
 
 
-class FieldOf(Typed, frozen=True):
+class FieldOf(Typed, frozen=True, tag="field_of"):
     """Field of a record, or part of a room."""
 
     of: Expression
     index: int
 
 
-class Element(Typed, frozen=True):
+class Element(Typed, frozen=True, tag="element"):
     """Item of a list, by its index from 0."""
 
     of: Expression
     index: Expression
 
 
-class BagItem(Typed, frozen=True):
+class BagItem(Typed, frozen=True, tag="bag_item"):
     """Number of tokens of one kind in a bag."""
 
     of: Expression
     kind: Expression
 
 
-class TableCell(Typed, frozen=True):
+class TableCell(Typed, frozen=True, tag="table_cell"):
     """Cell of a printed table."""
 
     table: str
     keys: tuple[Expression, ...]
 
 
-class CallRule(Typed, frozen=True):
+class CallRule(Typed, frozen=True, tag="call_rule"):
     """Call of a rule, that is, of its uppermost layer."""
 
     rule: str
     arguments: tuple[Expression, ...]
 
 
-class CallBase(Typed, frozen=True):
+class CallBase(Typed, frozen=True, tag="call_base"):
     """``base()``: a call of the layer below."""
 
     rule: str
@@ -187,7 +187,7 @@ class CallBase(Typed, frozen=True):
     arguments: tuple[Expression, ...]
 
 
-class CallBuiltin(Typed, frozen=True):
+class CallBuiltin(Typed, frozen=True, tag="call_builtin"):
     """Call of a built-in function. With ``or_none``, the result is none instead of a failure if nothing is found."""
 
     builtin: Builtin
@@ -195,19 +195,19 @@ class CallBuiltin(Typed, frozen=True):
     or_none: bool = False
 
 
-class MakeRecord(Typed, frozen=True):
+class MakeRecord(Typed, frozen=True, tag="make_record"):
     """Construction of a record or room from its fields."""
 
     fields: tuple[Expression, ...]
 
 
-class MakeList(Typed, frozen=True):
+class MakeList(Typed, frozen=True, tag="make_list"):
     """List literal."""
 
     items: tuple[Expression, ...]
 
 
-class AmountOf(Typed, frozen=True):
+class AmountOf(Typed, frozen=True, tag="amount_of"):
     """Bag over ``size`` kinds with ``number`` tokens of one kind."""
 
     number: Expression
@@ -215,14 +215,14 @@ class AmountOf(Typed, frozen=True):
     size: int
 
 
-class RangeFrom(Typed, frozen=True):
+class RangeFrom(Typed, frozen=True, tag="range_from"):
     """Whole numbers from the first to the last, inclusive."""
 
     first: Expression
     last: Expression
 
 
-class Arithmetic(Typed, frozen=True):
+class Arithmetic(Typed, frozen=True, tag="arithmetic"):
     """Arithmetic on numbers. ``+`` also concatenates lists and adds bags, ``-`` subtracts bags."""
 
     operator: Literal["+", "-", "*", "div", "mod"]
@@ -230,7 +230,7 @@ class Arithmetic(Typed, frozen=True):
     right: Expression
 
 
-class Comparison(Typed, frozen=True):
+class Comparison(Typed, frozen=True, tag="comparison"):
     """``a < b`` and the other five comparisons."""
 
     operator: Literal["==", "!=", "<", "<=", ">", ">="]
@@ -238,7 +238,7 @@ class Comparison(Typed, frozen=True):
     right: Expression
 
 
-class Logic(Typed, frozen=True):
+class Logic(Typed, frozen=True, tag="logic"):
     """``a and b``, ``a or b``, with short-circuit evaluation."""
 
     operator: Literal["and", "or"]
@@ -246,19 +246,19 @@ class Logic(Typed, frozen=True):
     right: Expression
 
 
-class Negation(Typed, frozen=True):
+class Negation(Typed, frozen=True, tag="negation"):
     """``not a``."""
 
     value: Expression
 
 
-class Negate(Typed, frozen=True):
+class Negate(Typed, frozen=True, tag="negate"):
     """``-a``, for a number or a bag."""
 
     value: Expression
 
 
-class Condition(Typed, frozen=True):
+class Condition(Typed, frozen=True, tag="condition"):
     """``a if test else b``."""
 
     then: Expression
@@ -266,14 +266,14 @@ class Condition(Typed, frozen=True):
     otherwise: Expression
 
 
-class Default(Typed, frozen=True):
+class Default(Typed, frozen=True, tag="default"):
     """``a otherwise b``."""
 
     value: Expression
     default: Expression
 
 
-class MemberOf(Typed, frozen=True):
+class MemberOf(Typed, frozen=True, tag="member_of"):
     """``a in b``: membership in a list, set or range."""
 
     item: Expression
@@ -281,7 +281,7 @@ class MemberOf(Typed, frozen=True):
     negated: bool
 
 
-class KindTest(Typed, frozen=True):
+class KindTest(Typed, frozen=True, tag="kind_test"):
     """``a is b``: test of the kind of a card or piece."""
 
     value: Expression
@@ -289,7 +289,7 @@ class KindTest(Typed, frozen=True):
     negated: bool
 
 
-class Loop(Typed, frozen=True):
+class Loop(Typed, frozen=True, tag="loop"):
     """Base of loops over a list: a local takes each item, and items that fail the test are skipped."""
 
     variable: int
@@ -297,26 +297,26 @@ class Loop(Typed, frozen=True):
     test: Expression | None
 
 
-class Select(Loop, frozen=True):
+class Select(Loop, frozen=True, tag="select"):
     """``[x in items where test]``, or with a value ``[value for x in items where test]``."""
 
     value: Expression | None = None
 
 
-class Fold(Loop, frozen=True):
+class Fold(Loop, frozen=True, tag="fold"):
     """``count(x in items where test)``, ``any(…)`` and ``all(test for x in items)``: a number or a boolean."""
 
     operation: Literal["count", "any", "all"]
 
 
-class Search(Loop, frozen=True):
+class Search(Loop, frozen=True, tag="search"):
     """``first(x in items where test)`` and ``last(…)``. ``or_none`` as in :class:`CallBuiltin`."""
 
     operation: Literal["first", "last"]
     or_none: bool = False
 
 
-class Order(Loop, frozen=True):
+class Order(Loop, frozen=True, tag="order"):
     """``sorted(x in items where test by keys)``, and its first or last item: ``min`` and ``max``. The sort is stable;
     without keys, items are compared themselves. ``or_none`` as in :class:`CallBuiltin`."""
 
@@ -325,7 +325,7 @@ class Order(Loop, frozen=True):
     or_none: bool = False
 
 
-class Noted(Typed, frozen=True):
+class Noted(Typed, frozen=True, tag="noted"):
     """Value whose evaluation is recorded: ``what`` is added to ``found``. Occurs only in instrumented rules, which run
     in the plain form (``testing/instrumentation.py``)."""
 
@@ -375,21 +375,21 @@ Expression = (
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-class SetLocal(Core, frozen=True):
+class SetLocal(Core, frozen=True, tag="set_local"):
     """Assign a value to a local. The value may be a call that asks."""
 
     index: int
     value: Expression
 
 
-class SetCell(Core, frozen=True):
+class SetCell(Core, frozen=True, tag="set_cell"):
     """Assign a value to a cell."""
 
     cell: Expression
     value: Expression
 
 
-class MoveCards(Core, frozen=True):
+class MoveCards(Core, frozen=True, tag="move_cards"):
     """Move a card, a list of cards or a pile to a zone: by the zone's order, or to the top or bottom of it or a
     pile."""
 
@@ -398,7 +398,7 @@ class MoveCards(Core, frozen=True):
     where: Literal["in", "top", "bottom", "new pile"]
 
 
-class MoveTokens(Core, frozen=True):
+class MoveTokens(Core, frozen=True, tag="move_tokens"):
     """Move an amount (a bag, or a number for a token without kinds) from one holder to another."""
 
     amount: Expression
@@ -406,7 +406,7 @@ class MoveTokens(Core, frozen=True):
     target: Expression
 
 
-class MovePiece(Core, frozen=True):
+class MovePiece(Core, frozen=True, tag="move_piece"):
     """Move a piece from a stock to a place or back, or a number of pieces from one stock to another."""
 
     number: Expression
@@ -414,7 +414,7 @@ class MovePiece(Core, frozen=True):
     target: Expression
 
 
-class MoveAll(Core, frozen=True):
+class MoveAll(Core, frozen=True, tag="move_all"):
     """Move the whole content of a holder to another holder of the same type."""
 
     source: Expression
@@ -422,14 +422,14 @@ class MoveAll(Core, frozen=True):
     where: Literal["in", "top", "bottom", "new pile"]
 
 
-class Shuffles(Core, frozen=True):
+class Shuffles(Core, frozen=True, tag="shuffles"):
     """Shuffle the cards of a zone."""
 
     zone: Expression
     chance: str
 
 
-class Picks(Core, frozen=True):
+class Picks(Core, frozen=True, tag="picks"):
     """Assign a random item to a local."""
 
     index: int
@@ -437,47 +437,47 @@ class Picks(Core, frozen=True):
     chance: str
 
 
-class Notes(Core, frozen=True):
+class Notes(Core, frozen=True, tag="notes"):
     """Emit an event."""
 
     event: str
     arguments: tuple[Expression, ...]
 
 
-class Returns(Core, frozen=True):
+class Returns(Core, frozen=True, tag="returns"):
     """``return``, with or without a value."""
 
     value: Expression | None
 
 
-class Settles(Core, frozen=True):
+class Settles(Core, frozen=True, tag="settles"):
     """Run the standing rules."""
 
 
-class Reveals(Core, frozen=True):
+class Reveals(Core, frozen=True, tag="reveals"):
     """Make sealed choices public, or those of the simultaneous decision that has just been completed (``at_once``)."""
 
     at_once: bool = False
 
 
-class Ends(Core, frozen=True):
+class Ends(Core, frozen=True, tag="ends"):
     """End the game."""
 
 
-class Performs(Core, frozen=True):
+class Performs(Core, frozen=True, tag="performs"):
     """Call for its effects; the result is dropped."""
 
     call: Expression
 
 
-class Test(Core, frozen=True):
+class Test(Core, frozen=True, tag="test"):
     """A condition. With ``bind``, the value is stored in that local and the test passes if it is not none."""
 
     value: Expression
     bind: int | None = None
 
 
-class Branch(Core, frozen=True):
+class Branch(Core, frozen=True, tag="branch"):
     """``if``."""
 
     test: Test
@@ -485,7 +485,7 @@ class Branch(Core, frozen=True):
     otherwise: tuple[Step, ...]
 
 
-class Iterate(Core, frozen=True):
+class Iterate(Core, frozen=True, tag="iterate"):
     """``for each``, over a copy of the items. ``hidden`` are the locals of the copy and the position."""
 
     variable: int
@@ -496,7 +496,7 @@ class Iterate(Core, frozen=True):
     hidden: tuple[int, int]
 
 
-class Repeat(Core, frozen=True):
+class Repeat(Core, frozen=True, tag="repeat"):
     """``while``. ``hidden`` is the local that counts the iterations if there is a bound."""
 
     test: Expression
@@ -505,7 +505,7 @@ class Repeat(Core, frozen=True):
     hidden: int
 
 
-class Choice(Core, frozen=True):
+class Choice(Core, frozen=True, tag="choice"):
     """One binder of an alternative: a local that takes each item, with its public name and type."""
 
     variable: int
@@ -514,7 +514,7 @@ class Choice(Core, frozen=True):
     type: Type
 
 
-class Option(Core, frozen=True):
+class Option(Core, frozen=True, tag="option"):
     """One kind of move. ``tests`` are the conditions of ``where``, split at ``and``."""
 
     name: str
@@ -525,7 +525,7 @@ class Option(Core, frozen=True):
     cites: tuple[str, ...] = ()
 
 
-class Ask(Core, frozen=True):
+class Ask(Core, frozen=True, tag="ask"):
     """Decision of a seat. ``context`` holds the values shown with it, as (name, value).
 
     ``at_once`` is a list of seats that decide simultaneously; ``seat`` is then the local that takes each of them. After
@@ -548,7 +548,7 @@ class Ask(Core, frozen=True):
         return frozenset(choice.variable for option in self.options for choice in option.choices)
 
 
-class Keeps(Core, frozen=True):
+class Keeps(Core, frozen=True, tag="keeps"):
     """Delayed block: its procedure, and the locals captured as parameters."""
 
     edge: Literal["end", "start"]
@@ -557,7 +557,7 @@ class Keeps(Core, frozen=True):
     captured: tuple[int, ...]
 
 
-class Requirement(Core, frozen=True):
+class Requirement(Core, frozen=True, tag="requirement"):
     """Line of a verdict: a condition with its citations, or a local for the lines below."""
 
     test: Expression

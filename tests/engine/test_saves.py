@@ -11,16 +11,23 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 import interpreter
 from interpreter.base.paths import ruleset_roots
 from interpreter.bots.registry import bots_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import core
+from interpreter.language.builtins import BUILTINS
+from interpreter.language.meaning import meaning
+from interpreter.language.types import AnyType
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 from tests.support import shared
@@ -393,4 +400,31 @@ def test_copies_are_clones_and_nothing_is_pickled() -> None:
 
 def test_the_digest_of_rules_stays_from_version_to_version(pebbles: Ruleset) -> None:
     """Else games that were saved would be told as of other rules. It changes with the rules alone."""
-    assert pebbles.digest == "db52e5d001be547f30e30635c3f3899a"
+    assert pebbles.digest == "d518112e6b6c16c2fdb9b68eb32aa9dc"
+
+
+def classes_of(base: type[Struct]) -> Iterator[type[Struct]]:
+    for kind in base.__subclasses__():
+        yield from (kind, *classes_of(kind))
+
+
+def test_the_digest_of_rules_is_not_made_of_names_in_this_program() -> None:
+    names = ("germany-2018", "outpost", "goofspiel")
+    digests = [ruleset(name).digest for name in names]
+    written: dict[type, str] = {kind: kind.__name__ for kind in (*classes_of(core.Core), *classes_of(AnyType))}
+    try:
+        for number, kind in enumerate(written):
+            kind.__name__ = f"Renamed{number}"
+        assert [replace(ruleset(name)).digest for name in names] == digests
+    finally:
+        for kind, name in written.items():
+            kind.__name__ = name
+    for row in BUILTINS.values():
+        assert meaning(row._replace(about="told otherwise", steps=99)) == meaning(row)
+
+
+def test_each_node_has_a_tag_of_its_own() -> None:
+    nodes = [kind for kind in classes_of(core.Core) if kind is not core.Typed]
+    tags = {kind.__struct_config__.tag for kind in nodes}
+    assert len(tags) == len(nodes)
+    assert not tags & {kind.__name__ for kind in nodes}, "a tag is written at its class"
