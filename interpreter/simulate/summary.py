@@ -14,7 +14,7 @@ from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
-from interpreter.simulate.totals import Of, Spread, SpreadData, Totals
+from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals
 
 __all__ = [
     "Curve",
@@ -53,7 +53,7 @@ class Subject(TypedDict):
     name: str
 
 
-class Point(TypedDict):
+class Point(Interval):
     """Mean of a round, over the games that reach it."""
 
     round: int
@@ -66,8 +66,8 @@ class Curve(Subject):
 
 
 class Thing(Subject, SpreadData, Share):
-    """Subject of an event: its occurrences (``times``), the ``games`` with it, and the share of wins of its seats. The
-    interval is for this number of games, as the seats of one game are not independent."""
+    """Subject of an event: its occurrences (``times``), the ``games`` with it, its values, and the share of wins of its
+    seats. Intervals are for this number of games, as the seats of one game are not independent."""
 
     times: int
     games: int
@@ -184,7 +184,7 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
         {
             **_about(ruleset, measure.keys, of),
             "rounds": [
-                {"round": round_, "games": spread.count, "mean": spread.mean or 0.0}
+                {"round": round_, "games": spread.count, "mean": spread.mean or 0.0, **spread.interval()}
                 for round_, spread in sorted(rounds[of].items())
             ],
         }
@@ -211,7 +211,7 @@ def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
             **_about(ruleset, keys, of),
             "times": spreads[of].times,
             "games": games[of],
-            **spreads[of].as_data(),
+            **spreads[of].as_data(games[of]),
             **_with_interval(_share(shares[of]), games[of]),
         }
         for of in in_order(spreads)
@@ -255,8 +255,10 @@ def in_order(things: Iterable[Of]) -> list[Of]:
 
 
 def _rounds(rounds: Counter[int]) -> SpreadData:
-    mean = sum(number * games for number, games in rounds.items()) / rounds.total() if rounds else None
-    return {"mean": _rounded(mean), "min": min(rounds, default=None), "max": max(rounds, default=None)}
+    spread = Spread()
+    for number, games in rounds.items():
+        spread.add(games, games, games * number, number, number, games * number**2)
+    return spread.as_data()
 
 
 def _rounded(number: float | None) -> float | None:
