@@ -11,7 +11,6 @@ from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure, MeasureKey
-from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals
@@ -20,6 +19,7 @@ __all__ = [
     "Curve",
     "Report",
     "SeatData",
+    "Share",
     "Summary",
     "Thing",
     "in_order",
@@ -67,8 +67,10 @@ class Curve(Subject):
 
 class Thing(Subject, SpreadData, Share):
     """Subject of an event: its occurrences (``times``), the ``games`` with it, its values, and the share of wins of its
-    seats. Intervals are for this number of games, as the seats of one game are not independent."""
+    seats. Intervals are for this number of games, as the seats of one game are not independent. A ``numbered`` subject
+    has its place among the others, unlike a card that prints a number."""
 
+    numbered: bool
     times: int
     games: int
 
@@ -209,6 +211,7 @@ def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
     return [
         {
             **_about(ruleset, keys, of),
+            "numbered": measure.is_numbered,
             "times": spreads[of].times,
             "games": games[of],
             **spreads[of].as_data(games[of]),
@@ -235,11 +238,7 @@ def _with_interval(share: float | None, games: int) -> Share:
 
 
 def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
-    seat = SEAT
-    words = (
-        ruleset.names.text(part, seat) if isinstance(key.type, SeatType) else str(part).replace("_", " ")
-        for key, part in zip(keys, of, strict=True)
-    )
+    words = (ruleset.names.named(part, key.type) for key, part in zip(keys, of, strict=True))
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}
 
 

@@ -21,7 +21,7 @@ from interpreter.compare.ablation import Alone, one_at_a_time, ranked
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.divergence import BEGINNING, LockStep, Parting, causes
-from interpreter.compare.effect_sizes import Effect, effects, histogram
+from interpreter.compare.effect_sizes import by_size, effects
 from interpreter.compare.paired_games import Pair, PairPlan, pairs
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
@@ -104,8 +104,7 @@ def test_an_effect_with_its_interval() -> None:
     assert points.size == pytest.approx(4.5 / 3.0277, abs=0.001)
     assert points.is_sure
     assert not found["rounds"].is_sure
-    bins = histogram(points)
-    assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+    assert by_size(found.values())[0] == points
 
 
 def test_a_seat_that_cannot_win_is_no_part_of_a_mean() -> None:
@@ -167,23 +166,6 @@ def test_what_is_always_the_same_is_surely_so() -> None:
     found = {each.name: each for each in effects(a, b, [POINTS])}
     assert (found["points"].low, found["points"].high, found["points"].size) == (2, 2, inf)
     assert (found["rounds"].size, found["rounds"].is_sure) == (0, False)
-
-
-@pytest.mark.parametrize(
-    ("values", "starts"),
-    [
-        ([7, 8, 9], [7, 8, 9]),
-        ([300, 410, 900], list(range(300, 901, 50))),
-        ([23.04, 24.2, 24.9], [23.0, 23.1]),
-        ([0.3, 0.4], [0.3, 0.305]),
-        ([5, 5], [5]),
-    ],
-)
-def test_a_histogram_has_round_numbers(values: list[float], starts: list[float]) -> None:
-    bins = histogram(Effect("", 0, 0, 0, 0, 0, 0, 0, 0, (tuple(values), tuple(values))))
-    assert [start for start, _, _ in bins][: len(starts)] == starts
-    assert sum(a for _, a, _ in bins) == sum(b for _, _, b in bins) == len(values)
-    assert len(bins) <= 25
 
 
 def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
