@@ -32,7 +32,7 @@ from interpreter.pages.page import (
     Words,
 )
 
-__all__ = ["document", "element", "fragment", "html_of", "inline", "prose"]
+__all__ = ["cell", "document", "element", "html_of", "inline", "prose"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -74,6 +74,8 @@ for (const head of document.querySelectorAll(".sortable th[scope=col]")) {
   });
 }
 """
+_SCOPE = ".regelwerk"
+"""Class of cells of a notebook; repeated, so that their style has precedence over that of the notebook."""
 _FIGURE = re.compile(r"[+\u2212-]?(\d[\d,]*(?:\.\d+)?)(?: ?%)?(?: (?:\u00b1|to) .*)?")
 _NO_FIGURE = frozenset({"", "–"})
 
@@ -108,9 +110,12 @@ def _style() -> str:
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 
-def fragment(blocks: Iterable[Block]) -> str:
-    """Return blocks as an HTML fragment for another page."""
-    return "".join(map(_block, blocks))
+def cell(blocks: Iterable[Block]) -> str:
+    """Return blocks as an HTML fragment with their style, which applies to them alone, as the output of a notebook."""
+    own = re.sub(r"(?<!\S)(?::root|body)\b", "&", _style())
+    plain = "table, tr, th, td { color: inherit; background: none; }"
+    style = element("style", f"\n{_SCOPE * 4} {{\n{plain}\n{own}& {{ margin: 0; }}\n}}\n")
+    return element("div", style, *map(_block, blocks), class_=_SCOPE[1:])
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
@@ -178,7 +183,8 @@ def _block(block: Block) -> str:
         case Folded(summary, blocks, unfolded):
             return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
         case Drawing(svg, caption, kind):
-            return element("figure", _inline_svg(svg), element("figcaption", escape(caption)), class_=kind)
+            words = element("figcaption", escape(caption)) if caption else ""
+            return element("figure", _inline_svg(svg), words, class_=kind)
 
 
 def _statements(block: Statements) -> Iterator[str]:
