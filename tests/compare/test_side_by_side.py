@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from interpreter.bots.registry import bots_of
 from interpreter.cli.family_matrix import nearest_lines
 from interpreter.cli.main import cli
 from interpreter.compare.graph_figures import Distances, network_of
 from interpreter.compare.side_by_side import boards_of, means_of
 from interpreter.engine.ruleset import load
+from interpreter.reading.files import shelf_for
+from interpreter.simulate.simulation import WholeGames
+from interpreter.simulate.summary import summed_up
+from interpreter.simulate.totals import Totals, totalled
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
 from tests.serve.served import browser
@@ -130,6 +135,41 @@ def test_columns_are_sorted_by_mouse_and_keyboard(boards_page: str, tmp_path: Pa
         page.locator("#boards").get_by_role("button", name="board").click()
         assert (column(0)[0][0], column(0)[1]) == ("Japan", "descending")
         assert wrong == []
+
+
+BOARDS = re.findall(
+    r"^\| ([^|]+) \| ([\d.]+), (\d+) \| (\d+), (\d+), (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$",
+    (Path(__file__).parents[2] / "docs" / "boards.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("name", ["germany", "middle-east", "baden-wuerttemberg"])
+@pytest.mark.slow
+def test_the_page_about_boards_has_their_figures(name: str) -> None:
+    """Each line has those of the board in its newest edition, and those of games of every edition."""
+    ids = [id for id in (f"{name}-2004", f"{name}-2018", f"bsw-{name}") if shelf_for(None).find("ruleset", id)]
+    rulesets = [load(id) for id in ids if not (id.startswith("bsw") and len(ids) > 1)]
+    board = boards_of(rulesets)[-1]
+    title = board.title.split(" (")[0]
+    (line,) = [line for line in BOARDS if line[0] == title]
+    distances = f"{board.figures.mean_distance:.1f}", str(board.figures.longest_distance)
+    assert line[1:6] == (*distances, *map(str, board.networks))
+    found: dict[str, list[str]] = {
+        "rounds": [],
+        "scarcity": [],
+        "first_order 1 wins, %": [],
+        "first_order 4 wins, %": [],
+    }
+    for ruleset in (ruleset.for_players(4) for ruleset in rulesets):
+        totals = Totals()
+        for part in totalled(WholeGames(ruleset, bots_of("sensible", ruleset, 4)), range(1, 501)):
+            totals += part
+        means = means_of(summed_up(ruleset, ["sensible"] * 4, totals))
+        for measure, numbers in found.items():
+            number = {**means.end, **means.rounds}[measure]
+            numbers.append(f"{number:.1f} %" if measure.endswith("%") else f"{number:.1f}")
+    assert line[6:] == tuple(map(", ".join, found.values()))
 
 
 def test_a_number_of_players_that_a_ruleset_refuses_is_told(tmp_path: Path) -> None:
