@@ -27,7 +27,7 @@ def games_page(title: str, data: Report) -> Page:
 
 def caption_of(title: str, data: Report) -> str:
     """Return a sentence that says which games these are."""
-    bots = [seat["bot"] for seat in data["seats"]]
+    bots = [seat["bot"] for seat in data["seats"][: data["players"]]]
     by = f"by the bots {', '.join(bots)}" if len(set(bots)) > 1 else f"by the bot {bots[0]}"
     players, games = counted(data["players"], "player"), counted(data["games"], "game")
     return f"{games} of {composed(title, data['overlays'], data['settings'])}: {players} {by}, seed {data['seed']}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from interpreter.base.plurals import titled
 from interpreter.base.source import NOWHERE
 from interpreter.bots.uniform import RandomBot
 from interpreter.cli.main import cli
@@ -285,6 +287,24 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert {"effects", "where", "rules-largest", "chapter-pulling"} <= set(found.ids)
     assert "<mark>" not in text  # one line each: nothing is gained by marking all of it
     assert "The same rule, except for 3 → 5." in text
+
+
+def test_effects_are_sorted_and_each_chart_says_which_games_it_shows(tmp_path: Path) -> None:
+    comparison = compared(other(tmp_path, "white: 9", "white: 30"))
+    rows = [list(simulate(each, BOTS, 8, 1)) for each in (comparison.a, comparison.b)]
+    found = effects(rows[0], rows[1], comparison.a.model.measures)
+    text = html_of(comparison_page(comparison, ("old", "new"), Played("2 players by the bot x, seeds 1 to 8", found)))
+    table = text[text.index('id="effects"') : text.index("</table>", text.index('id="effects"'))]
+    names = re.findall(r'<th scope="row"[^>]*>([^<]+)</th>', table)
+    sizes = {titled(each.name): (not each.is_sure, -abs(each.size)) for each in found}
+    assert names == sorted(names, key=sizes.__getitem__) != [titled(each.name) for each in found]
+    if find_spec("matplotlib") is not None:
+        captions = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+        assert len(captions) > 2
+        games = "8 pairs of games of Pebbles and Pebbles: 2 players by the bot x, seeds 1 to 8."
+        assert all(caption.endswith(games) for caption in captions)
+        ids = Read(text).ids
+        assert len(ids) == len(set(ids))
 
 
 def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:

@@ -135,6 +135,8 @@ def test_each_chart_of_a_page_says_which_games_it_shows(data: Report) -> None:
     page = html_of(games_page("Pebbles", data | {"overlays": ["robots:2"]}))
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
     assert page.count("<svg") == len(captions) == 5
+    seats = [*data["seats"], data["seats"][0] | {"bot": "rules"}]
+    assert caption_of("Pebbles", data | {"seats": seats}) == caption_of("Pebbles", data), "players alone have bots"
     games = "12 games of Pebbles, with robots:2, most=3: 2 players by the bots eager, random, seed 5."
     assert all(caption.endswith(games) for caption in captions)
     assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
