@@ -32,7 +32,7 @@ from interpreter.pages.page import (
     Words,
 )
 
-__all__ = ["cell", "document", "element", "html_of", "inline", "prose"]
+__all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -110,7 +110,7 @@ def _style() -> str:
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 
-def cell(blocks: Iterable[Block]) -> str:
+def notebook_cell(blocks: Iterable[Block]) -> str:
     """Return blocks as an HTML fragment with their style, which applies to them alone, as the output of a notebook."""
     own = re.sub(r"(?<!\S)(?::root|body)\b", "&", _style())
     plain = "table, tr, th, td { color: inherit; background: none; }"
@@ -183,8 +183,8 @@ def _block(block: Block) -> str:
         case Folded(summary, blocks, unfolded):
             return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
         case Drawing(svg, caption, kind):
-            words = element("figcaption", escape(caption)) if caption else ""
-            return element("figure", _inline_svg(svg), words, class_=kind)
+            below = element("figcaption", escape(caption)) if caption else ""
+            return element("figure", _inline_svg(svg), below, class_=kind)
 
 
 def _statements(block: Statements) -> Iterator[str]:

@@ -12,7 +12,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import BoardTable, board_of, is_shown, question_of
-from interpreter.pages.html import cell
+from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
 
@@ -45,14 +45,14 @@ def register(shell: Shell) -> None:
 def game_cell(game: Game, player: int | None = None) -> str:
     """Render a game as HTML: boards, the graph with its pieces, and the decision. ``player`` limits it to the view of a
     seat."""
-    return cell([*_state(game, player), *_asked(game, player)])
+    return notebook_cell([*_state(game, player), *_asked(game, player)])
 
 
 def ruleset_cell(ruleset: Rules) -> str:
     """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
-    return cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
+    return notebook_cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
 
 
 def _state(game: Game, player: int | None) -> Iterator[Block]:
@@ -68,7 +68,7 @@ def _board(board: BoardTable) -> Iterator[Block]:
         yield Paragraph((board.text,))
     if board.columns and board.rows:
         columns = tuple(name.replace("_", " ") for name in board.columns)
-        yield Grid(columns, tuple(tuple((text,) for text in row) for row in board.rows))
+        yield Grid(columns, tuple(tuple((cell,) for cell in row) for row in board.rows))
 
 
 def _graph(game: Game, player: int | None) -> Iterator[Block]:

@@ -63,7 +63,8 @@ def test_a_cell_has_the_style_of_pages_and_leaves_that_of_the_notebook_alone() -
 
         def style(selector: str, *names: str) -> list[str]:
             script = "(each, names) => names.map((name) => getComputedStyle(each)[name])"
-            return page.eval_on_selector(selector, script, list(names))
+            found: list[str] = page.eval_on_selector(selector, script, list(names))
+            return found
 
         page.set_content(f"<style>{theme}</style>{outside}")
         alone = style("#outside", "color", "fontFamily", "padding"), style("body", "backgroundColor", "maxWidth")
