@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from interpreter.base.messages import frame
 
-__all__ = ["counted", "stacked", "titled"]
+__all__ = ["composed", "counted", "stacked", "titled"]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -19,6 +19,11 @@ def stacked(overlays: Iterable[str], language: str = "en") -> Iterator[str]:
     for overlay in overlays:
         word = {"-": "without", "+": "allowing"}.get(overlay[:1], "with")
         yield frame(language, word, overlay=overlay if word == "with" else overlay[1:])
+
+
+def composed(name: str, overlays: Iterable[str], settings: Mapping[str, object]) -> str:
+    """Format a ruleset with requested overlays and settings."""
+    return ", ".join([name, *stacked(overlays), *(f"{key}={value}" for key, value in settings.items())])
 
 
 def titled(name: str) -> str:

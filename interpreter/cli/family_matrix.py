@@ -45,6 +45,7 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import family_of
+    from interpreter.compare.side_by_side import titles_of
 
     is_page = report is not None or output == "html"
     if not is_page and (plan.count or plan.players):
@@ -54,8 +55,8 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
     members = family_of(names)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
-    games = _games(members, plan) if plan.count else None
     rulesets = [each.ruleset for each in members]
+    games = _games(members, titles_of(rulesets), plan) if plan.count else None
     family = [Compared(each) for each in rulesets]
     pairs = {(x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y}
     if is_page:
@@ -72,12 +73,12 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
 
 
 def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs) -> str:
-    from interpreter.compare.side_by_side import boards_of, family_title
+    from interpreter.compare.side_by_side import boards_of, family_title, titles_of
     from interpreter.pages.family_comparison import Matrix, family_page
     from interpreter.pages.html import html_of
 
     counts = {pair: (len(comparison.in_play), len(comparison.differences)) for pair, comparison in pairs.items()}
-    matrix = Matrix([ruleset.id for ruleset in rulesets], counts)
+    matrix = Matrix(titles_of(rulesets), counts)
     families = dict.fromkeys(map(family_title, rulesets))
     return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
 
@@ -85,7 +86,7 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
 # --- games
 
 
-def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
+def _games(members: Sequence[Member], titles: Sequence[str], plan: FamilyPlan) -> FamilyGames:
     """Play each ruleset with the same seeds and bots."""
     from interpreter.compare.effect_sizes import bots_for_all
     from interpreter.compare.side_by_side import means_of
@@ -98,13 +99,13 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
     seeds = range(start, start + plan.count)
     means, refused = {}, {}
     with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:
-        for member in members:
+        for member, title in zip(members, titles, strict=True):
             try:
                 member.ruleset.check_players(players)
             except ValueError as error:
-                refused[member.ruleset.id] = str(error)
+                refused[title] = str(error)
             else:
-                means[member.ruleset.id] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
+                means[title] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
             tell(plan.count)
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(plan.count, 'game')} of each, {table}, seeds {start} to {start + plan.count - 1}"

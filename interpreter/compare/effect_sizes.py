@@ -8,8 +8,8 @@ and an effect size: the mean difference in units of its standard deviation betwe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import copysign, floor, inf, log10, sqrt
+from collections.abc import Iterable, Sequence
+from math import copysign, inf, sqrt
 from statistics import fmean, stdev
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "bots_for_all", "effects", "histogram"]
+__all__ = ["Effect", "bots_for_all", "by_size", "effects"]
 
 _PREFERRED = "sensible"
 
@@ -72,6 +72,11 @@ def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> 
     return results
 
 
+def by_size(effects: Iterable[Effect]) -> list[Effect]:
+    """Sort effects: significant ones first, then by size."""
+    return sorted(effects, key=lambda effect: (not effect.is_sure, -abs(effect.size)))
+
+
 def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     """Return each measure of a game as one number: the mean over all seats that count and all subjects. A measure with
     an integer key has one number per key, as for stages of a game."""
@@ -93,8 +98,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     owners = {f"player {seat + 1}": {seat} for seat in range(len(row.places)) if row.counts(seat)}
     for measure in measures:
         own = measure.seat
-        others = (key for place, key in enumerate(measure.keys) if place != own)
-        if measure.event is not None and own is not None and all(isinstance(key.type, IntType) for key in others):
+        if measure.event is not None and own is not None and measure.is_numbered:
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
     return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
@@ -115,30 +119,3 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     left, right = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
     return Effect(name, fmean(left), fmean(right), mean, low, high, size, size - around, size + around, (left, right))
-
-
-def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
-    """Return both sides' values in bins whose width is a round number: the start of each bin, and the number of games
-    of either side in it."""
-    left, right = effect.values
-    low, high = min(*left, *right), max(*left, *right)
-    whole = all(value == int(value) for value in (*left, *right))
-    width = _round_width((high - low) / (most - 1), whole)
-    first = floor(low / width + _SLIP)
-    counts = [[0, 0] for _ in range(floor(high / width + _SLIP) - first + 1)]
-    for side, values in enumerate((left, right)):
-        for value in values:
-            counts[floor(value / width + _SLIP) - first][side] += 1
-    return [(round((first + number) * width, 9), a, b) for number, (a, b) in enumerate(counts)]
-
-
-_SLIP = 1e-9
-"""Tolerance for quotients slightly below an integer."""
-
-
-def _round_width(least: float, whole: bool) -> float:
-    """Return the smallest sufficient width of 1, 2, 5, 10, 20 … and, unless values are integers, of 0.5, 0.2, 0.1 …"""
-    if least <= 0 or (whole and least <= 1):
-        return 1.0
-    power = 10.0 ** floor(log10(least))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - _SLIP))

@@ -17,7 +17,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.reading.compose import word
 from interpreter.simulate.summary import Point, Summary
 
-__all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of"]
+__all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of", "titles_of"]
 
 SIZES = 5, 10, 15
 """Sizes of the measured networks, in nodes."""
@@ -27,7 +27,7 @@ class Board(Struct, frozen=True):
     """A graph, the rulesets played on it, and the lengths of its short networks (:data:`SIZES`)."""
 
     title: str
-    rulesets: tuple[str, ...]
+    rulesets: tuple[Ruleset, ...]
     figures: GraphFigures
     networks: tuple[int | None, ...]
 
@@ -54,6 +54,12 @@ def family_title(ruleset: Ruleset) -> str:
     return word(files[0].root.get("title"), files[0].id) if files else ruleset.title
 
 
+def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:
+    """Return the titles of rulesets, with the id where several have the same one."""
+    titles = [ruleset.title for ruleset in rulesets]
+    return [f"{x.title} ({x.id})" if titles.count(x.title) > 1 else x.title for x in rulesets]
+
+
 def _board(ruleset: Ruleset) -> str:
     """Return the id of the map, or of the ruleset if it has no map file."""
     maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
@@ -65,9 +71,7 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
     assert graph is not None
     distances = distances_of(graph)
     networks = tuple(network_of(distances, size) for size in SIZES)
-    return Board(
-        map_title(rulesets[0]), tuple(ruleset.id for ruleset in rulesets), figures_of(graph, distances), networks
-    )
+    return Board(map_title(rulesets[0]), tuple(rulesets), figures_of(graph, distances), networks)
 
 
 def means_of(summary: Summary) -> Means:
@@ -78,7 +82,7 @@ def means_of(summary: Summary) -> Means:
         end[name] = _mean([spread["mean"] for spread in (ends if isinstance(ends, list) else [ends])])
     for name, things in summary["tables"].items():
         for thing in things:
-            if thing["share"] is not None and all(isinstance(part, int) for part in thing["of"].values()):
+            if thing["share"] is not None and thing["numbered"]:
                 end[" ".join([name, *map(str, thing["of"].values()), "wins, %"])] = 100 * thing["share"]
     rounds = {
         _named(name, thing["name"]): _weighted(thing["rounds"])

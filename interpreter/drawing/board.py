@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from math import atan2, cos, hypot, pi, sin, sqrt
 from typing import NamedTuple
+from zlib import crc32
 
 from interpreter.drawing.colours import darker, ink_on, lighter
 from interpreter.drawing.font_metrics import FAMILY, width_of
@@ -48,9 +49,9 @@ class Drawn(NamedTuple):
     shift: Point
 
 
-def drawn(picture: Picture) -> str:
+def drawn(picture: Picture, *, titled: bool = True) -> str:
     """Return the whole picture as SVG."""
-    return drawn_on(picture, arranged(picture)).svg
+    return drawn_on(picture, arranged(picture), titled=titled).svg
 
 
 def piece_at(piece: Piece, at: Point) -> str:
@@ -138,10 +139,11 @@ def _land(plan: Plan) -> Iterator[str]:
     if grid:
         yield element("g", *cells, class_="land")
         return
-    box = _area(plan)
-    yield element("mask", *_shore(plan), id="land", maskUnits="userSpaceOnUse", x=box.left, y=box.top,
+    box, shore = _area(plan), "".join(_shore(plan))
+    id_ = f"land-{crc32((plan.picture.title + shore).encode()):08x}"  # a page may have several boards
+    yield element("mask", shore, id=id_, maskUnits="userSpaceOnUse", x=box.left, y=box.top,
         width=box.right - box.left, height=box.bottom - box.top)  # fmt: skip
-    yield element("g", *cells, mask="url(#land)", class_="land")
+    yield element("g", *cells, mask=f"url(#{id_})", class_="land")
 
 
 def _shore(plan: Plan) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from interpreter.base.plurals import titled
-from interpreter.compare.effect_sizes import Effect, histogram
-from interpreter.drawing.game_charts import Chart
+from interpreter.compare.effect_sizes import Effect
+from interpreter.drawing.game_charts import UNSURE, WHISKERS, Chart, Dot, binned, draw_dots, height_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,35 +17,35 @@ if TYPE_CHECKING:
 __all__ = ["effect_chart", "histogram_chart"]
 
 _SIDES = ("#0072b2", "#c05a00")
-_UNSURE = "#a9a59b"
 _LARGEST = 6.0
 """Larger effect sizes, some of them infinite, are drawn at the edge."""
 
 
 def effect_chart(effects: Sequence[Effect], titles: tuple[str, str]) -> Chart:
-    """Return a chart with a line for each measure: its effect size as a point, the 95 % interval as a bar.
+    """Return a chart with a line for each measure: its effect size as a dot.
 
-    Points on the left mean more on the first side. Effects that are not significant are grey.
+    Dots on the left mean more on the first side. Effects that are not significant are grey.
     """
+    ends = [abs(end) for effect in effects for end in (effect.size_low, effect.size_high) if isfinite(end)]
+    reach = min(max(0.5, *ends), _LARGEST) * 1.05 if ends else _LARGEST
+    dots = [_dot(effect, reach) for effect in effects]
 
     def draw(axes: Axes) -> None:
-        ends = [abs(end) for effect in effects for end in (effect.size_low, effect.size_high) if isfinite(end)]
-        reach = min(max(0.5, *ends), _LARGEST) * 1.05 if ends else _LARGEST
-        for row, effect in enumerate(effects):
-            colour = _SIDES[effect.size > 0] if effect.is_sure else _UNSURE
-            low, size, high = (max(-reach, min(reach, x)) for x in (effect.size_low, effect.size, effect.size_high))
-            axes.plot([low, high], [row, row], color=colour, linewidth=2.5, solid_capstyle="round")
-            axes.plot(size, row, "o", color=colour, markersize=7, clip_on=False)
+        draw_dots(axes, dots)
         axes.axvline(0, color="#333333", linewidth=0.8)
         axes.set_xlim(-reach, reach)
-        axes.set_yticks(range(len(effects)), [effect.name.replace("_", " ") for effect in effects])
-        axes.set_ylim(len(effects) - 0.5, -0.5)
-        axes.grid(axis="y", visible=False)
-        axes.set_title(f"← {titles[0]}", loc="left", color=_SIDES[0], fontsize=10)
-        axes.set_title(f"{titles[1]} →", loc="right", color=_SIDES[1], fontsize=10, y=1.0 if _fit(titles) else 1.08)
+        axes.set_xlabel("effect size")
+        axes.set_title(f"← {titles[0]}", loc="left", color=_SIDES[0], fontsize=9)
+        axes.set_title(f"{titles[1]} →", loc="right", color=_SIDES[1], fontsize=9, y=1.0 if _fit(titles) else 1.05)
 
-    about = "Effect sizes with their 95 % intervals. Grey effects are not significant."
-    return Chart("Effect sizes", about, draw, 0.9 + 0.28 * len(effects))
+    about = f"Effect sizes. {WHISKERS} Grey effects are not significant."
+    return Chart("Effect sizes", about, draw, height_of(dots) + 0.2)
+
+
+def _dot(effect: Effect, reach: float) -> Dot:
+    low, size, high = (max(-reach, min(reach, x)) for x in (effect.size_low, effect.size, effect.size_high))
+    colour = _SIDES[effect.size > 0] if effect.is_sure else UNSURE
+    return Dot(effect.name.replace("_", " "), size, low, high, colour)
 
 
 def histogram_chart(effect: Effect, titles: tuple[str, str]) -> Chart:
@@ -53,22 +54,22 @@ def histogram_chart(effect: Effect, titles: tuple[str, str]) -> Chart:
     def draw(axes: Axes) -> None:
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-        bins = histogram(effect)
-        starts = [start for start, _, _ in bins]
-        width = (starts[1] - starts[0] if len(starts) > 1 else 1.0) * 0.9
-        axes.bar(starts, [first for _, first, _ in bins], width, align="edge", color=_SIDES[0], label=titles[0])
-        axes.bar(starts, [-second for _, _, second in bins], width, align="edge", color=_SIDES[1], label=titles[1])
+        width, bins = binned(*map(Counter, effect.values))
+        places = [start + width / 2 for start, _, _ in bins]
+        for side, (colour, sign) in enumerate(zip(_SIDES, (1, -1), strict=True)):
+            axes.bar(places, [sign * row[side + 1] for row in bins], 0.9 * width, color=colour, label=titles[side])
         axes.axhline(0, color="#333333", linewidth=0.8)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda games, _: f"{abs(games):g}"))
+        axes.set_xlabel(effect.name.replace("_", " "))
         axes.set_ylabel("games")
         axes.grid(axis="x", visible=False)
-        axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.16), ncols=2 if _fit(titles) else 1, borderaxespad=0.0)
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2 if _fit(titles) else 1, borderaxespad=0.0)
 
     name = titled(effect.name)
-    return Chart(name, f"{name}: number of games with each value", draw, 2.8)
+    return Chart(name, f"{name}: number of games with each value.", draw, 2.6)
 
 
 def _fit(titles: tuple[str, str]) -> bool:
     """Return whether both titles fit into one line."""
-    return sum(map(len, titles)) <= 70
+    return sum(map(len, titles)) <= 60

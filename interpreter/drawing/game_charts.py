@@ -1,36 +1,54 @@
 """Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (extra `charts`).
 
 All data come from the summary (:func:`interpreter.simulate.summary.summary`); the measures of the ruleset determine
-which charts there are.
+which charts there are. Every whisker and band is a 95 % interval.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO, StringIO
-from math import ceil
+from math import floor, log10, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from interpreter.base.extras import install_command
-from interpreter.base.plurals import counted, titled
+from interpreter.base.plurals import titled
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.simulate.summary import Curve, Length, SeatData, Summary, Thing
+from interpreter.simulate.summary import Curve, Length, SeatData, Share, Summary, Thing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
+__all__ = [
+    "UNSURE",
+    "WHISKERS",
+    "Chart",
+    "ChartsUnavailable",
+    "Dot",
+    "binned",
+    "charts_of",
+    "check_charts",
+    "draw_dots",
+    "height_of",
+    "png_of",
+    "svg_of",
+]
 
-WIDE, HIGH = 7.2, 3.6
-"""Size of a chart in inches, about as wide as a line of text."""
-_PLAIN, _SECOND = "#4a7fb5", "#dc8a3c"
+WHISKERS = "Whiskers are 95 % intervals."
+UNSURE = "#a9a59b"
+"""Colour of a dot that may be due to chance."""
+WIDE, HIGH = 5.8, 3.0
+"""Size of a chart in inches; its text is readable on a phone."""
+_PLAIN, _SECOND = "#4a7fb5", "#c05a00"
+_MANY = 12
+"""Number of lines from which they are close together."""
 _LOOKS = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -49,13 +67,23 @@ class ChartsUnavailable(Exception):
 
 
 class Chart(Struct, frozen=True):
-    """A title, a sentence on how to read the chart, and a function that draws it on axes."""
+    """A title, sentences on how to read the chart, and a function that draws it on axes."""
 
     title: str
     about: str
     draw: Callable[[Axes], None]
     height: float = HIGH
     """Height in inches."""
+
+
+class Dot(Struct, frozen=True):
+    """A line of a chart: a name, a value, and its interval, if known."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    colour: str = _PLAIN
 
 
 def check_charts(path: Path) -> None:
@@ -67,61 +95,138 @@ def check_charts(path: Path) -> None:
 
 def charts_of(data: Summary) -> Iterator[Chart]:
     """Yield the charts of a summary: wins, lengths of games, changes by round, and values of things."""
-    games = counted(data["games"], "game")
-    yield Chart(
+    equal = 1 / len(data["seats"])
+    yield _dots(
         "Share of wins",
-        f"A shared win counts in parts. Lines are 95 % intervals of {games}; the dashed line is an equal share.",
-        lambda axes: _shares(axes, data["seats"]),
+        f"A shared win counts in parts. {WHISKERS} The dashed line is an equal share.",
+        list(_seats(data["seats"])),
+        ("% of wins", 100 * equal),
     )
-    yield Chart("Rounds", "Number of games by their number of rounds.", lambda axes: _lengths(axes, data["lengths"]))
+    yield Chart("Rounds", "Number of games with each number of rounds.", lambda axes: _lengths(axes, data["lengths"]))
     for name, curve in data["curves"].items():
         if curve:
             title = f"{titled(name)} by round"
-            about = "Means, up to the last round that half of the games reach."
+            about = "Means, up to the last round that half of the games reach. Bands are 95 % intervals."
             yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
-        if any(thing["of"] and thing["mean"] is not None for thing in things):
-            about = f"Means by {', '.join(things[0]['of'])}, with minimum and maximum."
-            yield Chart(titled(name), about, partial(_means, things=things))
-    seats = len(data["seats"])
+        if dots := [_mean_of(thing) for thing in things if thing["of"] and thing["mean"] is not None]:
+            yield _dots(f"{titled(name)} by {_key(things)}", f"Means. {WHISKERS}", _in_order(things, dots), ("", None))
     for name, things in data["tables"].items():
-        if any(thing["of"] and thing["share"] is not None for thing in things):
-            title = f"{titled(name)}: wins by {', '.join(things[0]['of'])}"
-            about = "Share of the win of seats that had it, with 95 % intervals; the dashed line is an equal share."
-            yield Chart(title, about, partial(_wins, things=things, seats=seats))
+        if dots := [_wins_of(thing, equal) for thing in things if thing["of"] and thing["share"] is not None]:
+            title = f"{titled(name)}: wins by {_key(things)}"
+            about = (
+                f"Share of wins of the seats that had it. {WHISKERS} The dashed line is an equal share; a grey dot may "
+                "differ from it by chance."
+            )
+            yield _dots(title, about, _in_order(things, dots), ("% of wins", 100 * equal))
 
 
-# --- drawing
+# --- lines of dots
 
 
-def _shares(axes: Axes, seats: Sequence[SeatData]) -> None:
-    from matplotlib.patheffects import withStroke
+def _key(things: Sequence[Thing]) -> str:
+    return ", ".join(things[0]["of"]).replace("_", " ")
 
-    names = [f"{seat['seat'] + 1}: {seat['bot']}" for seat in seats]
-    shares = [100 * (seat["share"] or 0) for seat in seats]
-    low = [max(0.0, share - 100 * (seat["low"] or 0)) for share, seat in zip(shares, seats, strict=True)]
-    high = [max(0.0, 100 * (seat["high"] or 0) - share) for share, seat in zip(shares, seats, strict=True)]
-    colours = [SEATS[place % len(SEATS)] for place in range(len(seats))]
-    reach = {"ecolor": "#333333", "capsize": 4}
-    bars = axes.bar(names, shares, color=colours, yerr=[low, high], error_kw=reach, width=0.6)
-    for lines in bars.errorbar.lines[1:] if bars.errorbar is not None else ():
-        for line in lines:
-            line.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # visible on dark bars too
-    axes.axhline(100 / len(seats), color="#333333", linestyle="--", linewidth=0.8)
-    axes.set_ylabel("% of wins")
-    axes.set_ylim(0)
-    axes.grid(axis="x", visible=False)
+
+def _seats(seats: Sequence[SeatData]) -> Iterator[Dot]:
+    for place, seat in enumerate(seats):
+        yield _share_of(f"player {seat['seat'] + 1}, {seat['bot']}", seat, SEATS[place % len(SEATS)])
+
+
+def _mean_of(thing: Thing) -> Dot:
+    return Dot(thing["name"], thing["mean"] or 0.0, thing["mean_low"], thing["mean_high"])
+
+
+def _wins_of(thing: Thing, equal: float) -> Dot:
+    is_sure = not (thing["low"] or 0) <= equal <= (thing["high"] or 0)
+    return _share_of(thing["name"], thing, _SECOND if is_sure else UNSURE)
+
+
+def _share_of(name: str, data: Share, colour: str) -> Dot:
+    """Return a share of wins in percent."""
+    share, low, high = (100 * (part or 0) for part in (data["share"], data["low"], data["high"]))
+    return Dot(name, share, low, high, colour)
+
+
+def _in_order(things: Sequence[Thing], dots: list[Dot]) -> list[Dot]:
+    """Sort lines by their values, unless the things have an order of their own."""
+    return dots if things[0]["numbered"] else sorted(dots, key=lambda dot: -dot.value)
+
+
+def _dots(title: str, about: str, dots: Sequence[Dot], scale: tuple[str, float | None]) -> Chart:
+    """Return a chart with a line for each dot. ``scale`` is the unit, and a value to compare with."""
+
+    def draw(axes: Axes) -> None:
+        unit, middle = scale
+        draw_dots(axes, dots)
+        if middle is not None:
+            axes.axvline(middle, color="#333333", linestyle="--", linewidth=0.8)
+        axes.set_xlim(left=min(0, axes.get_xlim()[0]))
+        axes.set_xlabel(unit)
+
+    return Chart(title, about, draw, height_of(dots))
+
+
+def height_of(dots: Sequence[Dot]) -> float:
+    """Return the height of a chart with these lines."""
+    return 0.8 + len(dots) * (0.17 if len(dots) > _MANY else 0.27)
+
+
+def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
+    """Draw a line for each dot, from top to bottom, with its interval as a whisker."""
+    many = len(dots) > _MANY
+    for row, dot in enumerate(dots):
+        if dot.low is not None and dot.high is not None:
+            axes.plot([dot.low, dot.high], [row, row], color=dot.colour, linewidth=2, solid_capstyle="round")
+        axes.plot(dot.value, row, "o", color=dot.colour, markersize=5 if many else 7, clip_on=False)
+    axes.set_yticks(range(len(dots)), [dot.name for dot in dots], fontsize=7.5 if many else 9)
+    axes.set_ylim(len(dots) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+# --- other charts
 
 
 def _lengths(axes: Axes, lengths: Sequence[Length]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.bar([length["rounds"] for length in lengths], [length["games"] for length in lengths], color=_PLAIN, width=0.8)
+    width, bins = binned({length["rounds"]: length["games"] for length in lengths})
+    starts, games = zip(*bins, strict=True)
+    axes.bar([start + width / 2 for start in starts], games, color=_PLAIN, width=0.9 * width)
     axes.set_xlabel("rounds")
     axes.set_ylabel("games")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.grid(axis="x", visible=False)
+
+
+def binned(*sides: Mapping[float, int], most: int = 24) -> tuple[float, list[tuple[float, ...]]]:
+    """Sort numbers, given with their frequencies, into bins whose width is a round number. Return the width, and the
+    left edge of each bin with the frequencies on every side. Whole numbers have whole bins around them."""
+    values = [value for side in sides for value in side]
+    low, high = min(values), max(values)
+    whole = all(value == int(value) for value in values)
+    width = _round_width((high - low) / (most - 1), whole)
+    first = floor(low / width + _SLIP)
+    counts = [[0] * len(sides) for _ in range(floor(high / width + _SLIP) - first + 1)]
+    for place, side in enumerate(sides):
+        for value, frequency in side.items():
+            counts[floor(value / width + _SLIP) - first][place] += frequency
+    edge = 0.5 if whole else 0.0
+    return width, [(round((first + number) * width - edge, 9), *row) for number, row in enumerate(counts)]
+
+
+_SLIP = 1e-9
+"""Tolerance for quotients slightly below an integer."""
+
+
+def _round_width(least: float, whole: bool) -> float:
+    """Return the smallest sufficient width of 1, 2, 5, 10, 20 … and, unless values are integers, of 0.5, 0.2, 0.1 …"""
+    if least <= 0 or (whole and least <= 1):
+        return 1.0
+    power = 10.0 ** floor(log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - _SLIP))
 
 
 def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
@@ -135,42 +240,14 @@ def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
         colour = SEATS[place % len(SEATS)] if seats else colours[thing["name"]]
         xs, ys = [point["round"] for point in points], [point["mean"] for point in points]
         axes.plot(xs, ys, color=colour, label=thing["name"] or None, marker="o", markersize=3)
+        lows = [nan if (low := point["mean_low"]) is None else low for point in points]
+        highs = [nan if (high := point["mean_high"]) is None else high for point in points]
+        axes.fill_between(xs, lows, highs, color=colour, alpha=0.2, linewidth=0)
     axes.set_xlabel("round")
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if any(thing["name"] for thing in curve):
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
-def _means(axes: Axes, things: Sequence[Thing]) -> None:
-    measured_things = [thing for thing in things if thing["mean"] is not None]
-    means = [thing["mean"] or 0.0 for thing in measured_things]
-    least = [mean - (thing["min"] or 0) for mean, thing in zip(means, measured_things, strict=True)]
-    most = [(thing["max"] or 0) - mean for mean, thing in zip(means, measured_things, strict=True)]
-    _bars(axes, [thing["name"] for thing in measured_things], means, [least, most], _PLAIN)
-
-
-def _wins(axes: Axes, things: Sequence[Thing], seats: int) -> None:
-    names, shares, low, high = [], [], [], []
-    for thing in things:
-        if (share := thing["share"]) is not None:
-            names.append(thing["name"])
-            shares.append(100 * share)
-            low.append(max(0.0, 100 * (share - (thing["low"] or 0))))
-            high.append(max(0.0, 100 * ((thing["high"] or 0) - share)))
-    _bars(axes, names, shares, [low, high], _SECOND)
-    axes.axhline(100 / seats, color="#333333", linestyle="--", linewidth=0.8)
-    axes.set_ylabel("% of wins")
-
-
-def _bars(axes: Axes, names: list[str], heights: list[float], reach: list[list[float]], colour: str) -> None:
-    """Draw a bar for each thing; many or long names are vertical and small."""
-    crowded = sum(map(len, names)) + 2 * len(names) > 70
-    places = range(len(names))
-    axes.bar(places, heights, color=colour, yerr=reach, error_kw={"ecolor": "#333333", "elinewidth": 0.7}, width=0.7)
-    axes.set_xticks(list(places), names, rotation=90 if crowded else 0, fontsize=7 if crowded else 9)
-    axes.grid(axis="x", visible=False)
-    axes.set_xlim(-0.6, max(len(names), 6) - 0.4)
 
 
 # --- files
@@ -185,22 +262,27 @@ def svg_of(chart: Chart) -> str:
         buffer = StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
-    return re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    return re.sub(r'<g id="[^"]*"', "<g", text)  # names of parts, equal in all charts of a page
 
 
-def png_of(title: str, charts: Iterable[Chart]) -> bytes:
+def png_of(title: str, caption: str, charts: Iterable[Chart]) -> bytes:
     """Draw all charts in one picture with two columns."""
     figure_of, looks = _figures()
-    all_charts = list(charts)
+    shown = sorted(charts, key=lambda chart: chart.height)  # rows have charts of similar height
+    rows = [shown[start : start + 2] for start in range(0, len(shown), 2)]
+    heights = [max(chart.height for chart in row) for row in rows]
     with looks(_LOOKS):
-        figure = figure_of(figsize=(2 * WIDE, HIGH * ceil(len(all_charts) / 2)), layout="constrained", dpi=110)
+        figure = figure_of(figsize=(2 * WIDE, sum(heights) + 0.4 * len(rows)), layout="constrained", dpi=110)
         figure.suptitle(title, fontweight="bold")
-        grid = figure.subplots(ceil(len(all_charts) / 2), 2, squeeze=False).flat
-        for axes, chart in zip(grid, all_charts, strict=False):
-            axes.set_title(chart.title, loc="left", fontsize=10, fontweight="bold")
-            chart.draw(axes)
-        for axes in list(figure.axes)[len(all_charts) :]:
-            axes.set_visible(False)
+        figure.supxlabel(caption, fontsize=9)
+        grid = figure.subplots(len(rows), 2, squeeze=False, height_ratios=heights)
+        for of_row, row in zip(grid, rows, strict=True):
+            for axes, chart in zip(of_row, row, strict=False):
+                axes.set_title(chart.title, loc="left", fontsize=10, fontweight="bold")
+                chart.draw(axes)
+            for axes in of_row[len(row) :]:
+                axes.set_visible(False)
         buffer = BytesIO()
         figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()

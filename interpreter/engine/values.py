@@ -27,6 +27,7 @@ from interpreter.language.types import (
     RoomType,
     SeatType,
     SetType,
+    TextType,
     Type,
 )
 
@@ -139,6 +140,11 @@ class Names:
                 return " – ".join(self.public(value, type_).values())
             case _:
                 return str(value)
+
+    def named(self, public: object, type_: Type) -> str:
+        """Format a public value like :meth:`text`."""
+        is_same = public is None or isinstance(type_, TextType)
+        return self.text(public if is_same else self.value(public, type_), type_)
 
     def _empty(self) -> str:
         """Return the word for an empty list or set."""

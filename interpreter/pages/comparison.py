@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from interpreter.base.plurals import counted, titled
+from interpreter.base.plurals import composed, counted, titled
 from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Parting, causes
-from interpreter.compare.effect_sizes import Effect
+from interpreter.compare.effect_sizes import Effect, by_size
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
 from interpreter.drawing.game_charts import ChartsUnavailable, svg_of
 from interpreter.explain.cross_reference import Part
@@ -96,9 +96,8 @@ class _Book:
             link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
             rows.append(((link,), (str(len(differences)),), tuple(self._named(differences))))
         yield Grid(("", "number", "differences"), tuple(rows))
-        if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
-            largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
-            said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in largest)
+        if sure := [each for each in by_size(self.played.effects) if each.is_sure] if self.played else []:
+            said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in sure[:4])
             yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "Effects on play")), "note")
         yield Paragraph(
             (
@@ -111,7 +110,7 @@ class _Book:
         )
 
     def _named(self, differences: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(_plain(_words(each.name)) for each in differences))
+        names = list(dict.fromkeys(map(_name, differences)))
         shown = ", ".join(names[:_MOST_ALSO])
         yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
 
@@ -196,7 +195,7 @@ class _Book:
     def _effects(self) -> Iterator[Section]:
         if self.played is None or not self.played.effects:
             return
-        effects = self.played.effects
+        effects = by_size(self.played.effects)
         rows = tuple(
             (
                 (titled(each.name),),
@@ -208,9 +207,11 @@ class _Book:
             for each in effects
         )
         marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
-        count = len(effects[0].values[0])
+        pairs = f"{counted(len(effects[0].values[0]), 'pair')} of games"
+        sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
+        charts = self._charts(effects, f"{pairs} of {' and '.join(sides)}: {self.played.how}.")
         text = (
-            f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
+            f"{pairs}: {self.played.how}. The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
             "confidence; marked lines are significant. The effect size is the change "
             "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
@@ -221,17 +222,17 @@ class _Book:
             "Effects on play",
             (
                 Paragraph((text,)),
-                Grid(columns, rows, marked_rows=marked),
-                *self._charts(effects),
+                Grid(columns, rows, marked_rows=marked, sortable=True),
+                *charts,
             ),
         )
 
-    def _charts(self, effects: Sequence[Effect]) -> Iterator[Block]:
+    def _charts(self, effects: Sequence[Effect], how: str) -> Iterator[Block]:
         """Draw all effects, and the distributions of the three largest significant ones."""
-        largest = sorted((effect for effect in effects if effect.is_sure), key=lambda effect: -abs(effect.size))
-        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest[:3])]
+        largest = [effect for effect in effects if effect.is_sure][:3]
+        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
         try:
-            drawings = [Drawing(svg_of(chart), chart.about) for chart in charts]
+            drawings = [Drawing(svg_of(chart), f"{chart.about} {how}", "chart") for chart in charts]
         except ChartsUnavailable as missing:
             yield Paragraph((f"{str(missing)[:1].upper()}{str(missing)[1:]}.",))
         else:
@@ -311,6 +312,13 @@ class _Book:
 
 def _has_text(difference: Difference) -> bool:
     return any(side is not None and side.parts for side in (difference.a, difference.b))
+
+
+def _name(difference: Difference) -> str:
+    side = difference.a or difference.b
+    if difference.kind == "optional rules" and side is not None:
+        return side.value
+    return _plain(_words(difference.name))
 
 
 def _value(side: Side | None) -> Words:

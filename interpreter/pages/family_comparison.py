@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from interpreter.base.plurals import counted, titled
-from interpreter.compare.side_by_side import SIZES, Board, Means
-from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words
+from interpreter.compare.side_by_side import SIZES, Board, Means, titles_of
+from interpreter.drawing.board import drawn
+from interpreter.drawing.picture import picture_of, unplayed
+from interpreter.pages.page import Block, Drawing, Grid, Page, Paragraph, Section, Words
 
 __all__ = ["FamilyGames", "Matrix", "family_page"]
 
 
 class FamilyGames(Struct, frozen=True):
-    """Results of games of each ruleset: a description of the games, mean results, and the reasons of rulesets that
-    refuse this number of players."""
+    """Results of games of each ruleset by its title: a description of the games, mean results, and the reasons of
+    rulesets that refuse this number of players."""
 
     how: str
     means: Mapping[str, Means]
@@ -26,22 +28,24 @@ class FamilyGames(Struct, frozen=True):
 
 
 class Matrix(Struct, frozen=True):
-    """Rulesets, and for each pair of their indices the number of differences in play and of all differences."""
+    """Titles of rulesets, and for each pair of their indices the number of differences in play and of all
+    differences."""
 
-    ids: Sequence[str]
+    titles: Sequence[str]
     pairs: Mapping[tuple[int, int], tuple[int, int]]
 
 
 def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, matrix: Matrix) -> Page:
     """Return the page."""
     sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
-    lead = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}."
+    lead = f"{counted(len(matrix.titles), 'ruleset')} on {counted(len(boards), 'board')}."
     return Page(title, (Paragraph((lead,), "lead"),), sections, wide=True)
 
 
 def _boards(boards: Sequence[Board]) -> Iterator[Section]:
     if not boards:
         return
+    boards = sorted(boards, key=lambda each: each.title)
     networks = (f"network of {size}" for size in SIZES)
     columns = ("board", "nodes", "links", "mean distance", "longest distance", *networks)
     rows = [
@@ -53,22 +57,29 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
             str(each.figures.longest_distance),
             *("–" if length is None else str(length) for length in each.networks),
         )
-        for each in sorted(boards, key=lambda each: each.title)
+        for each in boards
     ]
     text = (
         "Ways are shortest paths between two nodes of the whole board. A network starts at the node where it is "
         "cheapest and always grows to the nearest node; its length is that of its ways, without the costs of places."
     )
-    yield Section("boards", "Size and distances", (Paragraph((text,)), Grid(columns, tuple(rows))))
+    yield Section("boards", "Size and distances", (Paragraph((text,)), _grid(columns, rows)))
+    yield Section("drawings", "Boards", tuple(map(_drawing, boards)))
+
+
+def _drawing(board: Board) -> Drawing:
+    size = f"{counted(board.figures.nodes, 'node')}, {counted(board.figures.links, 'link')}"
+    caption = f"{board.title}: {size}. Rulesets: {', '.join(titles_of(board.rulesets))}."
+    return Drawing(drawn(picture_of(unplayed(board.rulesets[0])), titled=False), caption, "board")
 
 
 def _games(games: FamilyGames) -> Iterator[Section]:
     text = f"{games.how}. Means over games and players, for measures that at least half of the rulesets have."
     blocks: list[Block | Section] = [Paragraph((text,))]
-    blocks += [Paragraph((f"{id} is not played: {why}.",), "aside") for id, why in sorted(games.refused.items())]
+    blocks += [Paragraph((f"{name} is not played: {why}.",), "aside") for name, why in sorted(games.refused.items())]
     parts = {
-        "At the end of games": {id: each.end for id, each in games.means.items()},
-        "Over all rounds": {id: each.rounds for id, each in games.means.items()},
+        "At the end of games": {name: each.end for name, each in games.means.items()},
+        "Over all rounds": {name: each.rounds for name, each in games.means.items()},
     }
     for title, found in parts.items():
         if _common(found):
@@ -78,8 +89,8 @@ def _games(games: FamilyGames) -> Iterator[Section]:
 
 def _means(rulesets: Mapping[str, Mapping[str, float]]) -> Grid:
     names = _common(rulesets)
-    rows = tuple(_cells(id, *(_number(means.get(name)) for name in names)) for id, means in sorted(rulesets.items()))
-    return Grid(("ruleset", *(titled(name) for name in names)), rows)
+    rows = [_cells(title, *(_number(means.get(name)) for name in names)) for title, means in sorted(rulesets.items())]
+    return _grid(("ruleset", *(titled(name) for name in names)), rows)
 
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -90,10 +101,10 @@ def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 def _matrix(matrix: Matrix) -> Section:
     rows = [
-        _cells(f"{y + 1}", id, *(_pair(matrix, x, y) for x in range(len(matrix.ids) - 1)))
-        for y, id in enumerate(matrix.ids)
+        _cells(f"{y + 1}", title, *(_pair(matrix, x, y) for x in range(len(matrix.titles) - 1)))
+        for y, title in enumerate(matrix.titles)
     ]  # fmt: skip
-    columns = ("", "ruleset", *(str(number) for number in range(1, len(matrix.ids))))
+    columns = ("", "ruleset", *(str(number) for number in range(1, len(matrix.titles))))
     text = "Rules and tables that differ in play / all that differs, for each pair."
     return Section("differences", "Differences", (Paragraph((text,)), Grid(columns, tuple(rows), heads=2)))
 
@@ -101,6 +112,10 @@ def _matrix(matrix: Matrix) -> Section:
 def _pair(matrix: Matrix, x: int, y: int) -> str:
     counts = matrix.pairs.get((x, y))
     return "/".join(map(str, counts)) if counts else "·" if x == y else ""
+
+
+def _grid(columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> Grid:
+    return Grid(columns, tuple(rows), sortable=True, bars=True)
 
 
 def _cells(*texts: str) -> tuple[Words, ...]:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interpreter.base.plurals import counted, stacked, titled
+from interpreter.base.plurals import composed, counted, titled
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
 from interpreter.simulate.summary import Report, Share
 
-__all__ = ["games_page"]
+__all__ = ["caption_of", "games_page"]
 
 
 def games_page(title: str, data: Report) -> Page:
     """Return the page of a summary."""
-    added = "".join(f", {how}" for how in stacked(data["overlays"]))
-    added += "".join(f", {key}={value}" for key, value in data["settings"].items())
-    bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
-    players = counted(data["players"], "player")
-    games = counted(data["games"], "game")
-    lead = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
-    rounds = data["rounds"]
-    length = f"seed {data['seed']}. {rounds['mean']:.1f} rounds on average, {rounds['min']} to {rounds['max']}."
+    rounds, how = data["rounds"], caption_of(title, data)
+    length = f"{rounds['mean']:.1f} rounds on average, {rounds['min']} to {rounds['max']}."
     charts = [
-        Section(f"chart-{place}", chart.title, (Drawing(svg_of(chart), chart.about),))
+        Section(f"chart-{place}", chart.title, (Drawing(svg_of(chart), f"{chart.about} {how}", "chart"),))
         for place, chart in enumerate(charts_of(data), 1)
     ]
     numbers = Section("numbers", "Figures", tuple(_numbers(data)))
-    return Page(f"{title}: {games}", (Paragraph((lead + length,), "lead"),), (*charts, numbers))
+    lead = Paragraph((f"{how} {length}",), "lead")
+    return Page(f"{title}: {counted(data['games'], 'game')}", (lead,), (*charts, numbers))
+
+
+def caption_of(title: str, data: Report) -> str:
+    """Return a sentence that says which games these are."""
+    bots = [seat["bot"] for seat in data["seats"][: data["players"]]]
+    by = f"by the bots {', '.join(bots)}" if len(set(bots)) > 1 else f"by the bot {bots[0]}"
+    players, games = counted(data["players"], "player"), counted(data["games"], "game")
+    return f"{games} of {composed(title, data['overlays'], data['settings'])}: {players} {by}, seed {data['seed']}."
 
 
 def _numbers(data: Report) -> Iterator[Block]:
@@ -66,11 +69,12 @@ def _numbers(data: Report) -> Iterator[Block]:
 
 
 def _grid(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
-    return Grid(columns, tuple(tuple((cell,) for cell in row) for row in rows))
+    return Grid(columns, tuple(tuple((cell,) for cell in row) for row in rows), sortable=True)
 
 
 def _shares(data: Share) -> tuple[str, str]:
-    return _share(data["share"]), f"{_share(data['low'])} to {_share(data['high'])}"
+    share = _share(data["share"])
+    return share, share if data["share"] is None else f"{_share(data['low'])} to {_share(data['high'])}"
 
 
 def _share(share: float | None) -> str:

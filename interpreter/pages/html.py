@@ -32,7 +32,7 @@ from interpreter.pages.page import (
     Words,
 )
 
-__all__ = ["document", "element", "fragment", "html_of", "inline", "prose"]
+__all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -48,6 +48,38 @@ button.addEventListener("click", () => {
 """
 
 
+_SORT = """\
+const value = (row, column) => {
+  const text = row.cells[column].textContent.replace("\u2212", "-").replace(",", "").replace("\u221e", "1e99");
+  return Number.isNaN(parseFloat(text)) ? text : parseFloat(text);
+};
+const compared = (a, b) => {
+  if (typeof a !== typeof b) return typeof a === "number" ? 1 : -1;
+  return typeof a === "number" ? a - b : a.localeCompare(b, document.documentElement.lang, { numeric: true });
+};
+for (const head of document.querySelectorAll(".sortable th[scope=col]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.append(...head.childNodes);
+  head.append(button);
+  button.addEventListener("click", () => {
+    const before = head.getAttribute("aria-sort");
+    const isUp = head.classList.contains("number") ? before === "descending" : before !== "ascending";
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+    const body = head.closest("table").tBodies[0];
+    const rows = [...body.rows].map((row) => [value(row, head.cellIndex), row]);
+    rows.sort(([a], [b]) => (isUp ? compared(a, b) : compared(b, a)));
+    body.append(...rows.map(([, row]) => row));
+  });
+}
+"""
+_SCOPE = ".regelwerk"
+"""Class of cells of a notebook; repeated, so that their style has precedence over that of the notebook."""
+_FIGURE = re.compile(r"[+\u2212-]?(\d[\d,]*(?:\.\d+)?)(?: ?%)?(?: (?:\u00b1|to) .*)?")
+_NO_FIGURE = frozenset({"", "–"})
+
+
 def html_of(page: Page) -> str:
     """Return a page as an HTML file."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
@@ -55,7 +87,8 @@ def html_of(page: Page) -> str:
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
     main = element("main", unfold, *(_section(section, 2) for section in page.sections))
     class_ = "book wide-page" if page.wide else "book"
-    return document(page.title, (header, contents, main), script=_UNFOLD, language=page.language, class_=class_)
+    script = _UNFOLD + (_SORT if 'class="sortable' in main else "")
+    return document(page.title, (header, contents, main), script=script, language=page.language, class_=class_)
 
 
 def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
@@ -77,9 +110,12 @@ def _style() -> str:
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 
-def fragment(blocks: Iterable[Block]) -> str:
-    """Return blocks as an HTML fragment for another page."""
-    return "".join(map(_block, blocks))
+def notebook_cell(blocks: Iterable[Block]) -> str:
+    """Return blocks as an HTML fragment with their style, which applies to them alone, as the output of a notebook."""
+    own = re.sub(r"(?<!\S)(?::root|body)\b", "&", _style())
+    plain = "table, tr, th, td { color: inherit; background: none; }"
+    style = element("style", f"\n{_SCOPE * 4} {{\n{plain}\n{own}& {{ margin: 0; }}\n}}\n")
+    return element("div", style, *map(_block, blocks), class_=_SCOPE[1:])
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
@@ -146,8 +182,9 @@ def _block(block: Block) -> str:
             return element("div", *sides, class_="beside")
         case Folded(summary, blocks, unfolded):
             return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
-        case Drawing(svg, caption):
-            return element("figure", _inline_svg(svg), element("figcaption", escape(caption)))
+        case Drawing(svg, caption, kind):
+            below = element("figcaption", escape(caption)) if caption else ""
+            return element("figure", _inline_svg(svg), below, class_=kind)
 
 
 def _statements(block: Statements) -> Iterator[str]:
@@ -165,22 +202,38 @@ def _beside(table: Grid) -> list[Grid]:
 
 
 def _table(table: Grid) -> str:
-    def marked(row: int | None, column: int) -> str | None:
-        return "here" if column in table.marked_columns or row in table.marked_rows else None
+    figures = _figures(table) if table.sortable else {}
 
-    head = (
-        element("th", escape(name), scope="col", class_=marked(None, place)) for place, name in enumerate(table.columns)
-    )
+    def attributes(row: int | None, column: int) -> dict[str, str]:
+        is_marked = column in table.marked_columns or row in table.marked_rows
+        classes = [*(["here"] if is_marked else []), *(["number"] if column in figures else [])]
+        bars = figures.get(column) if table.bars and row is not None else None
+        part = bars[row] / max(bars) if bars and row is not None and max(bars) else 0.0
+        return {"class_": " ".join(classes), "style": f"--part: {part:.1%}" if part else ""}
+
+    head = (element("th", escape(name), scope="col", **attributes(None, n)) for n, name in enumerate(table.columns))
     rows = []
     for number, row in enumerate(table.rows):
         cells = (
-            element("th", inline(cell), scope="row", class_=marked(number, place))
+            element("th", inline(cell), scope="row", **attributes(number, place))
             if place < table.heads
-            else element("td", inline(cell), class_=marked(number, place))
+            else element("td", inline(cell), **attributes(number, place))
             for place, cell in enumerate(row)
         )
         rows.append(element("tr", *cells) + "\n")
-    return element("table", element("thead", element("tr", *head)), element("tbody", *rows))
+    class_ = "sortable" if table.sortable else ""
+    return element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_=class_)
+
+
+def _figures(table: Grid) -> dict[int, list[float]]:
+    """Return the absolute values of columns that consist of numbers; those without a number are 0."""
+    found = {}
+    for column in range(table.heads, len(table.columns)):
+        texts = ["".join(cell for cell in row[column] if isinstance(cell, str)) for row in table.rows]
+        matches = [_FIGURE.fullmatch(text) for text in texts]
+        if any(matches) and all(match or text in _NO_FIGURE for match, text in zip(matches, texts, strict=True)):
+            found[column] = [float(match[1].replace(",", "")) if match else 0.0 for match in matches]
+    return found
 
 
 def _inline_svg(svg: str) -> str:

@@ -11,15 +11,13 @@ from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import BoardTable, board_of, is_shown
-from interpreter.language.types import SEAT
-from interpreter.pages.html import element, fragment
+from interpreter.engine.views import BoardTable, board_of, is_shown, question_of
+from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
 
 __all__ = ["Shell", "game_cell", "register", "ruleset_cell"]
 
-WIDTH = "60em"
 T = TypeVar("T")
 
 
@@ -47,18 +45,14 @@ def register(shell: Shell) -> None:
 def game_cell(game: Game, player: int | None = None) -> str:
     """Render a game as HTML: boards, the graph with its pieces, and the decision. ``player`` limits it to the view of a
     seat."""
-    return _cell([*_state(game, player), *_asked(game, player)])
+    return notebook_cell([*_state(game, player), *_asked(game, player)])
 
 
 def ruleset_cell(ruleset: Rules) -> str:
     """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
-    return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
-
-
-def _cell(blocks: list[Block]) -> str:
-    return element("div", fragment(blocks), style=f"max-width: {WIDTH}")
+    return notebook_cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
 
 
 def _state(game: Game, player: int | None) -> Iterator[Block]:
@@ -87,12 +81,11 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     decision = game.decision
     if decision is None:
         return
-    who = game.table.names.text(decision.actor, SEAT)
-    question = f"{who}: {decision.name.replace('_', ' ')}"
+    question = question_of(game.table, game.state, decision, player=player)
     if player not in (None, decision.actor):
         yield Paragraph((question,))
         return
     codes = decision.codes
     lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
-    about = f"{question}: {counted(len(codes), 'option')}"
+    about = f"{question} ({counted(len(codes), 'option')})"
     yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)

@@ -107,7 +107,8 @@ class Statements(Struct, frozen=True):
 class Grid(Struct, frozen=True):
     """A table. The first ``heads`` columns are row headings; ``marked_columns`` and ``marked_rows`` are highlighted.
 
-    A ``long`` table may be split into pieces side by side.
+    A ``long`` table may be split into pieces side by side. Columns of a ``sortable`` one can be sorted; with ``bars``,
+    bars show its numbers.
     """
 
     columns: tuple[str, ...]
@@ -116,6 +117,8 @@ class Grid(Struct, frozen=True):
     marked_columns: frozenset[int] = frozenset()
     marked_rows: frozenset[int] = frozenset()
     long: bool = False
+    sortable: bool = False
+    bars: bool = False
 
 
 class Source(Struct, frozen=True):
@@ -143,10 +146,11 @@ class Beside(Struct, frozen=True):
 
 
 class Drawing(Struct, frozen=True):
-    """An SVG document with its caption."""
+    """An SVG document with its caption. ``kind`` is ``chart``, ``board`` (one of several) or empty."""
 
     svg: str
     caption: str
+    kind: str = ""
 
 
 class Section(Struct, frozen=True):

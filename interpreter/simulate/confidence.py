@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import atan, cos, pi, sin, sqrt
 from statistics import NormalDist, fmean, stdev
 
-__all__ = ["CONFIDENCE", "NORMAL_95", "mean_interval", "share_interval", "student"]
+__all__ = ["CONFIDENCE", "NORMAL_95", "interval_around", "mean_interval", "share_interval", "student"]
 
 CONFIDENCE = 0.95
 NORMAL_95 = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -28,7 +28,12 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the interval of the mean of at least two values, by Student's distribution."""
-    mean, reach = fmean(values), student(len(values) - 1) * stdev(values) / sqrt(len(values))
+    return interval_around(fmean(values), stdev(values), len(values))
+
+
+def interval_around(mean: float, deviation: float, count: int) -> tuple[float, float]:
+    """Return the interval of a mean of ``count`` values with this standard deviation."""
+    reach = student(count - 1) * deviation / sqrt(count)
     return mean - reach, mean + reach
 
 

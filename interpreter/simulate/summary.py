@@ -11,15 +11,15 @@ from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure, MeasureKey
-from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
-from interpreter.simulate.totals import Of, Spread, SpreadData, Totals
+from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals
 
 __all__ = [
     "Curve",
     "Report",
     "SeatData",
+    "Share",
     "Summary",
     "Thing",
     "in_order",
@@ -53,7 +53,7 @@ class Subject(TypedDict):
     name: str
 
 
-class Point(TypedDict):
+class Point(Interval):
     """Mean of a round, over the games that reach it."""
 
     round: int
@@ -66,9 +66,11 @@ class Curve(Subject):
 
 
 class Thing(Subject, SpreadData, Share):
-    """Subject of an event: its occurrences (``times``), the ``games`` with it, and the share of wins of its seats. The
-    interval is for this number of games, as the seats of one game are not independent."""
+    """Subject of an event: its occurrences (``times``), the ``games`` with it, its values, and the share of wins of its
+    seats. Intervals are for this number of games, as the seats of one game are not independent. A ``numbered`` subject
+    has its place among the others, unlike a card that prints a number."""
 
+    numbered: bool
     times: int
     games: int
 
@@ -184,7 +186,7 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
         {
             **_about(ruleset, measure.keys, of),
             "rounds": [
-                {"round": round_, "games": spread.count, "mean": spread.mean or 0.0}
+                {"round": round_, "games": spread.count, "mean": spread.mean or 0.0, **spread.interval()}
                 for round_, spread in sorted(rounds[of].items())
             ],
         }
@@ -209,9 +211,10 @@ def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
     return [
         {
             **_about(ruleset, keys, of),
+            "numbered": measure.is_numbered,
             "times": spreads[of].times,
             "games": games[of],
-            **spreads[of].as_data(),
+            **spreads[of].as_data(games[of]),
             **_with_interval(_share(shares[of]), games[of]),
         }
         for of in in_order(spreads)
@@ -235,11 +238,7 @@ def _with_interval(share: float | None, games: int) -> Share:
 
 
 def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
-    seat = SEAT
-    words = (
-        ruleset.names.text(part, seat) if isinstance(key.type, SeatType) else str(part).replace("_", " ")
-        for key, part in zip(keys, of, strict=True)
-    )
+    words = (ruleset.names.named(part, key.type) for key, part in zip(keys, of, strict=True))
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}
 
 
@@ -255,8 +254,10 @@ def in_order(things: Iterable[Of]) -> list[Of]:
 
 
 def _rounds(rounds: Counter[int]) -> SpreadData:
-    mean = sum(number * games for number, games in rounds.items()) / rounds.total() if rounds else None
-    return {"mean": _rounded(mean), "min": min(rounds, default=None), "max": max(rounds, default=None)}
+    spread = Spread()
+    for number, games in rounds.items():
+        spread.add(games, games, games * number, number, number, games * number**2)
+    return spread.as_data()
 
 
 def _rounded(number: float | None) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import sqrt
 from time import monotonic, process_time
 from typing import TypedDict
 
@@ -15,10 +16,11 @@ from interpreter.compiler.wasm.whole_games import SUMMED, Games
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.language.model import Measure
 from interpreter.lowering.constants import RuleFailure
+from interpreter.simulate.confidence import interval_around
 from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, WholeGames
 
-__all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
+__all__ = ["Interval", "Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
 
 Of = tuple[Value, ...]
 
@@ -28,7 +30,14 @@ REPORTED = 0.5
 """Seconds after which totals are yielded."""
 
 
-class SpreadData(TypedDict):
+class Interval(TypedDict):
+    """Interval of a mean; None for fewer than two values."""
+
+    mean_low: float | None
+    mean_high: float | None
+
+
+class SpreadData(Interval):
     """Spread of a number, as plain data."""
 
     mean: float | None
@@ -37,16 +46,17 @@ class SpreadData(TypedDict):
 
 
 class Spread:
-    """Spread of a number: occurrences (``times``), ``count`` of values, their sum, minimum and maximum."""
+    """Spread of a number: occurrences (``times``), ``count`` of values, their sum, that of their squares, minimum and
+    maximum."""
 
-    __slots__ = ("count", "least", "most", "times", "total")
+    __slots__ = ("count", "least", "most", "squares", "times", "total")
 
     def __init__(self) -> None:
-        self.times = self.count = self.total = 0
+        self.times = self.count = self.total = self.squares = 0
         self.least: int | None = None
         self.most: int | None = None
 
-    def add(self, times: int, count: int, total: int, least: int | None, most: int | None) -> None:
+    def add(self, times: int, count: int, total: int, least: int | None, most: int | None, squares: int) -> None:
         """Add occurrences and their values."""
         self.times += times
         if count:
@@ -54,19 +64,29 @@ class Spread:
             assert most is not None
             self.count += count
             self.total += total
+            self.squares += squares
             self.least = least if self.least is None else min(self.least, least)
             self.most = most if self.most is None else max(self.most, most)
 
     def __iadd__(self, other: Spread) -> Spread:
-        self.add(other.times, other.count, other.total, other.least, other.most)
+        self.add(other.times, other.count, other.total, other.least, other.most, other.squares)
         return self
 
     @property
     def mean(self) -> float | None:
         return round(self.total / self.count, 4) if self.count else None
 
-    def as_data(self) -> SpreadData:
-        return {"mean": self.mean, "min": self.least, "max": self.most}
+    def interval(self, games: int | None = None) -> Interval:
+        """Return the interval of the mean: of ``games``, if values of one game are not independent."""
+        independent = min(self.count, games or self.count)
+        if independent < 2:
+            return {"mean_low": None, "mean_high": None}
+        variance = (self.squares * self.count - self.total**2) / (self.count * (self.count - 1))
+        low, high = interval_around(self.total / self.count, sqrt(max(0.0, variance)), independent)
+        return {"mean_low": round(low, 4), "mean_high": round(high, 4)}
+
+    def as_data(self, games: int | None = None) -> SpreadData:
+        return {"mean": self.mean, "min": self.least, "max": self.most, **self.interval(games)}
 
 
 class Totals:
@@ -110,8 +130,8 @@ class Totals:
         for seat, keys in enumerate(games.keys):
             for place, values in enumerate(keys):
                 self.keys[seat, place] += sum(values)
-        for key, times, count, total, least, most in games.totals():
-            self._of(reading.head(key)).add(times, count, total, least, most)
+        for key, *sums in games.totals():
+            self._of(reading.head(key)).add(*sums)
 
     def add(self, measures: Sequence[Measure], row: Row) -> None:
         """Add one game."""
@@ -149,7 +169,7 @@ class Totals:
                 self._count((MET, name, 0, of), None)
 
     def _count(self, head: Head, value: int | None) -> None:
-        self._of(head).add(1, value is not None, value or 0, value, value)
+        self._of(head).add(1, value is not None, value or 0, value, value, (value or 0) ** 2)
 
 
 def _unowned(measure: Measure, of: Of) -> Of:

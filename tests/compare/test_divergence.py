@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from interpreter.base.plurals import titled
 from interpreter.base.source import NOWHERE
 from interpreter.bots.uniform import RandomBot
 from interpreter.cli.main import cli
@@ -21,7 +23,7 @@ from interpreter.compare.ablation import Alone, one_at_a_time, ranked
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.divergence import BEGINNING, LockStep, Parting, causes
-from interpreter.compare.effect_sizes import Effect, effects, histogram
+from interpreter.compare.effect_sizes import by_size, effects
 from interpreter.compare.paired_games import Pair, PairPlan, pairs
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
@@ -104,8 +106,7 @@ def test_an_effect_with_its_interval() -> None:
     assert points.size == pytest.approx(4.5 / 3.0277, abs=0.001)
     assert points.is_sure
     assert not found["rounds"].is_sure
-    bins = histogram(points)
-    assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+    assert by_size(found.values())[0] == points
 
 
 def test_a_seat_that_cannot_win_is_no_part_of_a_mean() -> None:
@@ -167,23 +168,6 @@ def test_what_is_always_the_same_is_surely_so() -> None:
     found = {each.name: each for each in effects(a, b, [POINTS])}
     assert (found["points"].low, found["points"].high, found["points"].size) == (2, 2, inf)
     assert (found["rounds"].size, found["rounds"].is_sure) == (0, False)
-
-
-@pytest.mark.parametrize(
-    ("values", "starts"),
-    [
-        ([7, 8, 9], [7, 8, 9]),
-        ([300, 410, 900], list(range(300, 901, 50))),
-        ([23.04, 24.2, 24.9], [23.0, 23.1]),
-        ([0.3, 0.4], [0.3, 0.305]),
-        ([5, 5], [5]),
-    ],
-)
-def test_a_histogram_has_round_numbers(values: list[float], starts: list[float]) -> None:
-    bins = histogram(Effect("", 0, 0, 0, 0, 0, 0, 0, 0, (tuple(values), tuple(values))))
-    assert [start for start, _, _ in bins][: len(starts)] == starts
-    assert sum(a for _, a, _ in bins) == sum(b for _, _, b in bins) == len(values)
-    assert len(bins) <= 25
 
 
 def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
@@ -303,6 +287,24 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert {"effects", "where", "rules-largest", "chapter-pulling"} <= set(found.ids)
     assert "<mark>" not in text  # one line each: nothing is gained by marking all of it
     assert "The same rule, except for 3 → 5." in text
+
+
+def test_effects_are_sorted_and_each_chart_says_which_games_it_shows(tmp_path: Path) -> None:
+    comparison = compared(other(tmp_path, "white: 9", "white: 30"))
+    rows = [list(simulate(each, BOTS, 8, 1)) for each in (comparison.a, comparison.b)]
+    found = effects(rows[0], rows[1], comparison.a.model.measures)
+    text = html_of(comparison_page(comparison, ("old", "new"), Played("2 players by the bot x, seeds 1 to 8", found)))
+    table = text[text.index('id="effects"') : text.index("</table>", text.index('id="effects"'))]
+    names = re.findall(r'<th scope="row"[^>]*>([^<]+)</th>', table)
+    sizes = {titled(each.name): (not each.is_sure, -abs(each.size)) for each in found}
+    assert names == sorted(names, key=sizes.__getitem__) != [titled(each.name) for each in found]
+    if find_spec("matplotlib") is not None:
+        captions = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+        assert len(captions) > 2
+        games = "8 pairs of games of Pebbles and Pebbles: 2 players by the bot x, seeds 1 to 8."
+        assert all(caption.endswith(games) for caption in captions)
+        ids = Read(text).ids
+        assert len(ids) == len(set(ids))
 
 
 def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from interpreter.bots.registry import bots_of
 from interpreter.cli.family_matrix import nearest_lines
 from interpreter.cli.main import cli
 from interpreter.compare.graph_figures import Distances, network_of
 from interpreter.compare.side_by_side import boards_of, means_of
 from interpreter.engine.ruleset import load
+from interpreter.reading.files import shelf_for
+from interpreter.simulate.simulation import WholeGames
+from interpreter.simulate.summary import summed_up
+from interpreter.simulate.totals import Totals, totalled
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
+from tests.serve.served import browser
 
 LINE = Distances(((0, 5, 6, None), (5, 0, 1, None), (6, 1, 0, None), (None, None, None, 0)), (5, 1), False)
 """Three nodes in a row, the second and third close together, and one that no way leads to."""
@@ -28,7 +35,7 @@ def test_a_network_grows_to_the_nearest_node(size: int, length: int | None) -> N
 
 def test_a_board_is_measured_once() -> None:
     (japan,) = boards_of([load("japan-2004"), load("japan-2018")])
-    assert japan.rulesets == ("japan-2004", "japan-2018")
+    assert [ruleset.id for ruleset in japan.rulesets] == ["japan-2004", "japan-2018"]
     assert (japan.title, japan.figures.nodes, japan.figures.links) == ("Japan", 35, 53)
     assert list(japan.networks) == sorted(length for length in japan.networks if length is not None)
 
@@ -44,9 +51,9 @@ def test_means_are_taken_over_players_and_rounds() -> None:
         "measures": {"money": [{"mean": 10.0}, {"mean": 30.0}], "left": {"mean": None}},
         "curves": {"money": [], "price": [{"name": "coal", "rounds": curve}]},
         "tables": {
-            "first": [{"of": {}, "share": 0.25}],
-            "place": [{"of": {"place": 1}, "share": 0.75}, {"of": {"place": 2}, "share": 0.25}],
-            "by_plant": [{"of": {"plant": "wind"}, "share": 0.5}, {"of": {"plant": "sun"}, "share": 0.5}],
+            "first": [{"of": {}, "share": 0.25, "numbered": True}],
+            "place": [{"of": {"place": n}, "share": s, "numbered": True} for n, s in ((1, 0.75), (2, 0.25))],
+            "by_plant": [{"of": {"plant": key}, "share": 0.5, "numbered": False} for key in (3, "sun")],
         },
     }
     found = means_of(summary)
@@ -74,11 +81,102 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     assert again.stdout == report.read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def boards_page() -> str:
+    command = "compare --all germany-2004 germany-2018 japan-2004 japan-2018 -n 2 -p 3 --jobs 1 --seed 1 -o html"
+    result = CliRunner().invoke(cli, command.split())
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_page_draws_each_board_once_and_names_rulesets(boards_page: str) -> None:
+    read = Read(boards_page)
+    assert re.findall(r"<figcaption>(.*?)</figcaption>", boards_page) == [
+        "Germany (board of 2004): 42 nodes, 83 links. Rulesets: Germany (second edition).",
+        "Germany (board of 2018): 42 nodes, 83 links. Rulesets: Germany (2018 edition).",
+        "Japan: 35 nodes, 53 links. Rulesets: Japan (second edition), Japan (rules of 2018).",
+    ]
+    assert boards_page.count("<svg") == 3
+    assert len(read.ids) == len(set(read.ids)), "the masks of two boards have different ids"
+    assert all(f"#{id}" in boards_page for id in read.ids if id.startswith("land"))
+    assert not re.search(r"germany-20|japan-20", boards_page), "rulesets are called by their titles"
+
+
+def test_bars_show_numbers_as_parts_of_the_largest(boards_page: str) -> None:
+    table = boards_page[boards_page.index('id="boards"') : boards_page.index('id="drawings"')]
+    assert '<th scope="col" class="number">longest distance</th>' in table
+    cells = re.findall(r'<td class="number" style="--part: ([\d.]+)%">([\d.]+)</td>', table)
+    assert [cell for cell in cells if cell[1] in ("92", "170")] == [("54.1", "92"), ("54.1", "92"), ("100.0", "170")]
+
+
+def test_columns_are_sorted_by_mouse_and_keyboard(boards_page: str, tmp_path: Path) -> None:
+    """The page is a file; without scripts it has the same tables."""
+    path = tmp_path / "boards.html"
+    path.write_text(boards_page, encoding="utf-8")
+    assert "<button" not in boards_page[boards_page.index("<table") :]
+    with browser() as running:
+        page, wrong = running.new_page(), []
+        page.on("pageerror", lambda error: wrong.append(error))
+        page.goto(path.as_uri())
+
+        def column(number: int) -> tuple[list[str], str | None]:
+            head = page.locator("#boards thead th").nth(number)
+            rows = page.locator("#boards tbody tr").all()
+            return [row.locator("th, td").nth(number).inner_text() for row in rows], head.get_attribute("aria-sort")
+
+        assert column(4) == (["92", "92", "170"], None)
+        page.get_by_role("button", name="longest distance").focus()
+        page.keyboard.press("Enter")
+        assert column(4) == (["170", "92", "92"], "descending")
+        page.keyboard.press("Space")
+        assert column(4) == (["92", "92", "170"], "ascending")
+        page.locator("#boards").get_by_role("button", name="board").click()
+        assert (column(0)[0][0], column(0)[1], column(4)[1]) == ("Germany (board of 2004)", "ascending", None)
+        page.locator("#boards").get_by_role("button", name="board").click()
+        assert (column(0)[0][0], column(0)[1]) == ("Japan", "descending")
+        assert wrong == []
+
+
+BOARDS = re.findall(
+    r"^\| ([^|]+) \| ([\d.]+), (\d+) \| (\d+), (\d+), (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$",
+    (Path(__file__).parents[2] / "docs" / "boards.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("name", ["germany", "middle-east", "baden-wuerttemberg"])
+@pytest.mark.slow
+def test_the_page_about_boards_has_their_figures(name: str) -> None:
+    """Each line has those of the board in its newest edition, and those of games of every edition."""
+    ids = [id for id in (f"{name}-2004", f"{name}-2018", f"bsw-{name}") if shelf_for(None).find("ruleset", id)]
+    rulesets = [load(id) for id in ids if not (id.startswith("bsw") and len(ids) > 1)]
+    board = boards_of(rulesets)[-1]
+    title = board.title.split(" (")[0]
+    (line,) = [line for line in BOARDS if line[0] == title]
+    distances = f"{board.figures.mean_distance:.1f}", str(board.figures.longest_distance)
+    assert line[1:6] == (*distances, *map(str, board.networks))
+    found: dict[str, list[str]] = {
+        "rounds": [],
+        "scarcity": [],
+        "first_order 1 wins, %": [],
+        "first_order 4 wins, %": [],
+    }
+    for ruleset in (ruleset.for_players(4) for ruleset in rulesets):
+        totals = Totals()
+        for part in totalled(WholeGames(ruleset, bots_of("sensible", ruleset, 4)), range(1, 501)):
+            totals += part
+        means = means_of(summed_up(ruleset, ["sensible"] * 4, totals))
+        for measure, numbers in found.items():
+            number = {**means.end, **means.rounds}[measure]
+            numbers.append(f"{number:.1f} %" if measure.endswith("%") else f"{number:.1f}")
+    assert line[6:] == tuple(map(", ".join, found.values()))
+
+
 def test_a_number_of_players_that_a_ruleset_refuses_is_told(tmp_path: Path) -> None:
     command = "compare --all goofspiel japan-2004 -n 2 -p 6 --jobs 1 -o html"
     result = CliRunner().invoke(cli, command.split())
     assert result.exit_code == 0, result.output
-    assert "goofspiel is not played: " in result.stdout
+    assert "Goofspiel is not played: " in result.stdout
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -16,11 +17,11 @@ from interpreter.engine.log_records import Event, read
 from interpreter.engine.queries import value_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.match import Match
-from interpreter.simulate.confidence import mean_interval, share_interval, student
+from interpreter.simulate.confidence import interval_around, mean_interval, share_interval, student
 from interpreter.simulate.measurements import Taken, taken
 from interpreter.simulate.simulation import Row, simulate
 from interpreter.simulate.summary import summary
-from interpreter.simulate.totals import by_round, final
+from interpreter.simulate.totals import Spread, by_round, final
 from tests.play.toy import ROOT
 
 
@@ -67,7 +68,7 @@ def test_a_summary_of_measures(pebbles: Ruleset) -> None:
     rows = list(simulate(pebbles, bots_of("eager,random", pebbles, 2), 10, seed=5))
     found = summary(pebbles, ["eager", "random"], rows)
     white = next(curve for curve in found["curves"]["on_heap"] if curve["of"] == {"kind": "white"})
-    assert white["rounds"][0] == {"round": 1, "games": 10, "mean": 9.0}
+    assert white["rounds"][0] == {"round": 1, "games": 10, "mean": 9.0, "mean_low": 9.0, "mean_high": 9.0}
     pulled = {thing["of"]["kind"]: thing for thing in found["tables"]["pulled"]}
     assert pulled["black"]["times"] == pulled["white"]["times"] == sum(len(r.taken["pulled"]) for r in rows) // 2
     (turns,) = found["tables"]["turns"]  # one number for each seat of each game: its turns together
@@ -75,6 +76,41 @@ def test_a_summary_of_measures(pebbles: Ruleset) -> None:
     assert turns["mean"] == sum(row.decisions for row in rows) / 20
     assert turns["share"] == 0.5
     assert [turns["low"], turns["high"]] == [round(end, 4) for end in share_interval(0.5, 10)]
+
+
+def test_means_have_the_interval_of_their_values(pebbles: Ruleset) -> None:
+    rows = list(simulate(pebbles, bots_of("eager,random", pebbles, 2), 10, seed=5))
+    found = summary(pebbles, ["eager", "random"], rows)
+
+    def ends(values: list[float]) -> list[float]:
+        return [round(end, 4) for end in mean_interval(values)]
+
+    rounds = found["rounds"]
+    assert [rounds["mean_low"], rounds["mean_high"]] == ends([row.rounds for row in rows])
+    white = next(curve for curve in found["curves"]["on_heap"] if curve["of"] == {"kind": "white"})
+    for point in white["rounds"]:
+        of_round = [
+            [each.value for each in row.taken["on_heap"] if (each.of, each.round) == (("white",), point["round"])]
+            for row in rows
+        ]
+        values = [float(numbers[-1]) for numbers in of_round if numbers and numbers[-1] is not None]
+        known = ends(values) if len(values) > 1 else [None, None]
+        assert [point["mean_low"], point["mean_high"]] == known
+
+
+def test_the_interval_of_things_is_for_the_games_with_them() -> None:
+    """Values of one game are not independent of each other."""
+    values = (3, 3, 5, 5)
+    spread = Spread()
+    for value in values:
+        spread.add(1, 1, value, value, value, value**2)
+
+    def around(count: int) -> list[float]:
+        return [round(end, 4) for end in interval_around(4, stdev(values), count)]
+
+    assert list(spread.interval().values()) == around(4)
+    assert list(spread.interval(2).values()) == around(2)
+    assert list(spread.interval(1).values()) == [None, None]
 
 
 def test_each_measure_is_printed_with_its_own_share() -> None:

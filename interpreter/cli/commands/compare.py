@@ -14,7 +14,7 @@ import click
 from msgspec import Struct
 
 from interpreter.base.plain_data import Json
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
@@ -235,7 +235,8 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     which = f"seeds {start} to {start + games.count - 1}"
     if len(done) < games.count:
         which = f"stopped when {len(done):,} of the {which} were played"
-    how = f"{counted(number, 'player')} by the bot {name}, {which}"
+    table = composed(f"{counted(number, 'player')} by the bot {name}", (), known)
+    how = f"{table}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.plurals import counted, stacked
+from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.output import aligned, as_json, notice, say, styled
@@ -300,12 +300,13 @@ def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | 
 
 
 def _draw(title: str, data: Report, path: Path) -> None:
-    if path.suffix.lower() == ".png":
-        from interpreter.drawing.game_charts import charts_of, png_of
+    from interpreter.pages.games_report import caption_of, games_page
 
-        path.write_bytes(png_of(title, charts_of(data)))
+    if path.suffix.lower() == ".png":
+        from interpreter.drawing.game_charts import WHISKERS, charts_of, png_of
+
+        path.write_bytes(png_of(title, f"{caption_of(title, data)} {WHISKERS}", charts_of(data)))
         return
-    from interpreter.pages.games_report import games_page
     from interpreter.pages.html import html_of
 
     path.write_text(html_of(games_page(title, data)), encoding="utf-8")
@@ -326,10 +327,8 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 
 
 def _text(data: Report) -> None:
-    added = "".join(f", {how}" for how in stacked(data["overlays"]))
-    added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     games, players = counted(data["games"], "game"), counted(data["players"], "player")
-    say(f"{data['ruleset']}{added}: {games} of {players}, seed {data['seed']}")
+    say(f"{composed(data['ruleset'], data['overlays'], data['settings'])}: {games} of {players}, seed {data['seed']}")
     free, decisions, seconds = data["free_decisions"], data["decisions"], data["processor_seconds"]
     say(f"{decisions:,} decisions ({free:,} with more than one option)")
     speed = f", {decisions / seconds:,.0f} decisions a second" if seconds else ""

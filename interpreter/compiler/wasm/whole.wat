@@ -1,9 +1,9 @@
 ;; Whole games: bots on all seats, measurements and their sums.
 ;;
 ;; The result of a game is a row in `rows`. A record is a key and a value, 16 bytes; `records` has those of the last
-;; game. A sum aggregates many games: an entry of 64 bytes for each key, with the key, the value in the game that
+;; game. A sum aggregates many games: an entry of 72 bytes for each key, with the key, the value in the game that
 ;; updated it last and that game's number, the number of additions, the number of values other than none, their total,
-;; minimum and maximum. A hash table finds entries.
+;; minimum and maximum, and the sum of their squares. A hash table finds entries.
 
 (global $measuring (mut i32) (i32.const 0))
 (global $records_end (mut i32) (i32.const {records}))
@@ -83,13 +83,14 @@
     (local.set $entry (i32.load (local.get $slot)))
     (if (i32.eqz (local.get $entry))
       (then
-        (local.set $entry (i32.add (i32.const {entries}) (i32.shl (global.get $known) (i32.const 6))))
+        (local.set $entry (i32.add (i32.const {entries}) (i32.mul (global.get $known) (i32.const {entry_bytes}))))
         (global.set $known (i32.add (global.get $known) (i32.const 1)))
         (i32.store (local.get $slot) (local.get $entry))
         (i64.store (local.get $entry) (local.get $key))
         (memory.fill (i32.add (local.get $entry) (i32.const 8)) (i32.const 0) (i32.const 40))
         (i64.store offset=48 (local.get $entry) (i64.const {greatest}))
         (i64.store offset=56 (local.get $entry) (i64.const {smallest}))
+        (f64.store offset=64 (local.get $entry) (f64.const 0))
         (return (local.get $entry))))
     (if (i64.eq (i64.load (local.get $entry)) (local.get $key)) (then (return (local.get $entry))))
     (local.set $place (i32.and (i32.add (local.get $place) (i32.const 1)) (i32.const {hash_mask})))
@@ -105,7 +106,9 @@
   (if (i64.lt_s (local.get $value) (i64.load offset=48 (local.get $entry)))
     (then (i64.store offset=48 (local.get $entry) (local.get $value))))
   (if (i64.gt_s (local.get $value) (i64.load offset=56 (local.get $entry)))
-    (then (i64.store offset=56 (local.get $entry) (local.get $value)))))
+    (then (i64.store offset=56 (local.get $entry) (local.get $value))))
+  (f64.store offset=64 (local.get $entry) (f64.add (f64.load offset=64 (local.get $entry))
+    (f64.mul (f64.convert_i64_s (local.get $value)) (f64.convert_i64_s (local.get $value))))))
 
 ;; Store the last value of this game under a key, or the total if the measure sums; none adds nothing to a total.
 (func $tally (param $key i64) (param $value i64) (param $sums i32)

@@ -51,10 +51,12 @@ class Games:
     def __len__(self) -> int:
         return len(self.decisions)
 
-    def totals(self) -> Iterator[tuple[int, int, int, int, int, int]]:
-        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum."""
-        words = self.sums
-        return zip(words[::8], *(words[at::8] for at in range(3, 8)), strict=True)
+    def totals(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
+        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum, sum of
+        squares."""
+        words, size = self.sums, ENTRY // LONG
+        squares = words.cast("B").cast("d")[8::size]
+        return zip(words[::size], *(words[at::size] for at in range(3, 8)), map(int, squares), strict=True)
 
 
 class Whole:

@@ -33,7 +33,7 @@ __all__ = [
 LONG = 8
 RECORDS, RECORD = 32 * 1024, 16
 HASH_BITS = 14
-MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 8 * LONG
+MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 9 * LONG
 MOST_GAMES = 1_024
 """Maximum number of games in one call."""
 ROW = 24
@@ -106,6 +106,7 @@ def whole_text(builder: ModuleBuilder, areas: dict[str, int], numbers: dict[str,
         ranks=ranks,
         rank_bytes=rank_bytes,
         counting=sum(1 << seat for seat, counted in enumerate(counts) if counted),
+        entry_bytes=ENTRY,
         slots_bytes=WORD << HASH_BITS,
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
