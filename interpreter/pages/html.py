@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -51,6 +52,9 @@ button.addEventListener("click", () => {
 def html_of(page: Page) -> str:
     """Return a page as an HTML file."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
+    if page.sheet:
+        main = element("main", *_columns(page.sections))
+        return document(page.title, (header, main), language=page.language, class_=page.sheet)
     unfold = element("button", "Expand or collapse all", type="button", class_="unfold", hidden=True)
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
     main = element("main", unfold, *(_section(section, 2) for section in page.sections))
@@ -118,6 +122,13 @@ def _to(section: Section) -> str:
 def _section(section: Section, level: int) -> str:
     below = (_section(block, level + 1) if isinstance(block, Section) else _block(block) for block in section.blocks)
     return "\n" + element("section", element(f"h{level}", escape(section.title)), *below, id=section.id)
+
+
+def _columns(sections: Iterable[Section]) -> Iterator[str]:
+    """Yield the sections of a sheet in columns; those that consist of sections have the whole width."""
+    for is_wide, group in groupby(sections, lambda section: section.blocks == section.sections):
+        found = [_section(section, 2) for section in group]
+        yield from found if is_wide else [element("div", *found)]
 
 
 # --- blocks

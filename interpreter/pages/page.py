@@ -7,6 +7,7 @@ Modules such as :mod:`interpreter.pages.rulebook` build pages from them; :mod:`i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -165,13 +166,15 @@ Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Besi
 
 
 class Page(Struct, frozen=True):
-    """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare."""
+    """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare. A
+    ``sheet`` without contents is printed on one or two pages; it is ``roomy`` or ``dense`` as its text needs it."""
 
     title: str
     front: tuple[Block, ...]
     sections: tuple[Section, ...]
     language: str = "en"
     wide: bool = False
+    sheet: Literal["", "sheet", "roomy sheet", "dense sheet"] = ""
 
     def all_sections(self) -> Iterator[Section]:
         """Yield all sections and subsections in reading order."""

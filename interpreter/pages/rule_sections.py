@@ -39,7 +39,7 @@ from interpreter.pages.page import (
 from interpreter.reading.compose import Entry, amended, cites_below, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
 
-__all__ = ["Teller"]
+__all__ = ["Teller", "sentence"]
 
 _IDS = {"rules": "rule", "tables": "table", "triggers": "trigger", "standing": "standing"}
 
@@ -135,7 +135,7 @@ class Teller:
             if len(layers) > 1:
                 yield self._layer_head(layer, entry)
             if about := word(entry.get("about")):
-                yield Paragraph((_sentence(about),))
+                yield Paragraph((sentence(about),))
             lines = [*self._lines(layer, seen)]
             cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
             fresh = [id for id in dict.fromkeys(cites) if id not in seen]
@@ -196,7 +196,7 @@ class Teller:
         said = self.template(self.model.says.get(event.name) or event.says) or (Code(event.name),)
         yield Paragraph(("Right after ", *said, ", in rule text ", Code(" ".join(word(entry.get("on")).split())), ":"))
         if about := word(entry.get("about")):
-            yield Paragraph((_sentence(about),))
+            yield Paragraph((sentence(about),))
         seen: set[str] = set(trigger.cites)
         yield from self.statements(trigger.cites)
         for case in trigger.cases:
@@ -218,7 +218,7 @@ class Teller:
             if text := word(entry.get(key)):
                 yield Paragraph((how, Code(" ".join(text.split())), ":"))
         if about := word(entry.get("about")):
-            yield Paragraph((_sentence(about),))
+            yield Paragraph((sentence(about),))
         standing = self.model.standing[name]
         yield from self.statements(standing.cites)
         yield from self._asks(self.model.blocks[standing.procedure].body)
@@ -293,7 +293,7 @@ def _text(span: Span) -> str:
     return " ".join(span.text.split())
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Return a remark as a sentence, with a capital letter and a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
