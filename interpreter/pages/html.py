@@ -106,8 +106,8 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
 def _contents(sections: Iterable[Section]) -> str:
     items = []
     for section in sections:
-        below = element("ol", *(_entry(each) for each in section.sections)) if section.sections else ""
-        items.append(element("li", _to(section), below))
+        listed = [_entry(each) for each in section.sections if each.is_listed]
+        items.append(element("li", _to(section), element("ol", *listed) if listed else ""))
     return element("ol", *items)
 
 

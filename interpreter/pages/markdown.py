@@ -44,7 +44,7 @@ def markdown_of(page: Page) -> str:
 
 
 def _contents(sections: tuple[Section, ...], depth: int) -> Iterator[str]:
-    for section in sections:
+    for section in (section for section in sections if section.is_listed):
         yield f"{'  ' * depth}- [{_plain(section.title)}](#{section.id})"
         yield from _contents(section.sections, depth + 1)
 

@@ -151,11 +151,13 @@ class Drawing(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A heading with its content. The ``id`` is stable, so that links to it stay valid."""
+    """A heading with its content. The ``id`` is stable, so that links to it stay valid. ``is_listed``: the table of
+    contents has it."""
 
     id: str
     title: str
     blocks: tuple[Block | Section, ...]
+    is_listed: bool = True
 
     @property
     def sections(self) -> tuple[Section, ...]:

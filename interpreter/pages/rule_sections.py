@@ -57,14 +57,27 @@ class Teller:
 
     # --- words
 
+    def said(self, name: str) -> str:
+        """Return a text of the ruleset without ornaments; an empty text if it is none, or has values."""
+        phrases: dict[str, Phrase] = self.model.says.get(name, {})
+        phrase = phrases.get("en") or next(iter(phrases.values()), None)
+        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
+            return ""
+        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+
+    def heading(self, section: str, name: str) -> str:
+        """Return the heading of a declaration: its words for readers, or its name."""
+        return titled(self.said(f"{section}.{name}") or name)
+
     def link(self, topic: Topic) -> Link:
-        return Link(f"{_IDS[topic.section]}-{topic.name}", titled(topic.name).lower())
+        said = self.said(f"{topic.section}.{topic.name}") or titled(topic.name).lower()
+        return Link(f"{_IDS[topic.section]}-{topic.name}", said)
 
     def reference(self, section: str, name: str) -> Inline:
-        """Return a name, linked to its section if it has one."""
+        """Return a heading, linked to its section if it has one."""
         if section not in _IDS or name not in getattr(self.model, section):
             return titled(name)
-        return Link(f"{_IDS[section]}-{name}", titled(name))
+        return Link(f"{_IDS[section]}-{name}", self.heading(section, name))
 
     def type_text(self, type_: Type) -> str:
         return type_in_words(self.ruleset, type_).replace("_", " ")
@@ -122,8 +135,9 @@ class Teller:
         said = tuple(blocks)
         return Section(
             f"{_IDS[topic.section]}-{topic.name}",
-            titled(topic.name),
+            self.heading(topic.section, topic.name),
             (*said, *self._uses(topic), *self._texts(topic, unfolded=not said)),
+            is_listed=bool(said),
         )
 
     def _rule(self, name: str) -> Iterator[Block]:

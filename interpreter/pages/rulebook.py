@@ -20,7 +20,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import CardRow, Component, Group, Guard, Kind, Phrase, Table
+from interpreter.language.model import CardRow, Component, Group, Guard, Kind, Table
 from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
@@ -283,7 +283,7 @@ class Book:
         used = [Paragraph(("Read by ", *joined([self.teller.link(topic) for topic in users]), "."))] if users else []
         statements = self.teller.folded_statements(table.cites)
         blocks = (*about, *origin, self.grid(table), *changed, *used, *statements)
-        return Section(f"table-{table.name}", titled(table.name), blocks)
+        return Section(f"table-{table.name}", self.teller.heading("tables", table.name), blocks)
 
     def _tables_in(self, topic: Topic) -> set[str]:
         return {node.table for node in nodes_of(self.model, topic) if isinstance(node, core.TableCell)}
@@ -392,7 +392,7 @@ class Book:
                 if text in ("[]", "none"):
                     return ("nothing",)
                 table = self.model.tables.get(text)
-                return (Link(f"table-{text}", titled(text)),) if table is not None else (Code(text),)
+                return (self.teller.reference("tables", text),) if table is not None else (Code(text),)
             case _:
                 return ("nothing",)
 
@@ -436,21 +436,13 @@ class Book:
 
     @property
     def setup_title(self) -> str:
-        return self._said(self.model.setup) or "Setting up"
+        return self.teller.said(self.model.setup) or "Setting up"
 
     def _if(self, guard: Guard | None) -> tuple[Inline, ...]:
         return () if guard is None else (", when ", *self.teller.code(guard.value))
 
     def phase_title(self, phase: str) -> str:
-        return self._said(phase) or titled(phase)
-
-    def _said(self, name: str) -> str:
-        """Return the log text of the start of a phase, without ornaments."""
-        phrases: dict[str, Phrase] = self.model.says.get(name, {})
-        phrase = phrases.get("en") or next(iter(phrases.values()), None)
-        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
-            return ""
-        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+        return self.teller.said(phase) or titled(phase)
 
     def _ends(self, topic: Topic) -> bool:
         return any(isinstance(node, core.Ends) for node in nodes_of(self.model, topic))
@@ -552,7 +544,7 @@ class Book:
             yield from (Strong(letter.upper()), " ")
             for place, name in enumerate(group):
                 yield " · " if place else ""
-                yield self.teller.link(Topic("rules", name))
+                yield Link(self.teller.link(Topic("rules", name)).to, titled(name).lower())
             yield " "
 
 

@@ -349,7 +349,7 @@ class _Telling:
                 ids = self._ids(entry for entry in entries if entry.name == name)
                 blocks: list[Block] = [Paragraph(ids)] if ids else []
                 blocks.append(replace(grid, long=True))
-                yield Section(f"{self.prefix}table-{name}", titled(name), tuple(blocks))
+                yield Section(f"{self.prefix}table-{name}", self.book.teller.heading("tables", name), tuple(blocks))
 
     def _ids(self, entries: Iterable[Entry]) -> Words:
         """Return the ids of the statements that a table replaces."""
@@ -362,7 +362,7 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *_STATE) and not self._cites(entry):
-                name, about = Strong(titled(entry.name)), word(entry.get("about"))
+                name, about = Strong(self.book.teller.heading(section, entry.name)), word(entry.get("about"))
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:
