@@ -1,5 +1,5 @@
-"""Locations of rulesets and schemas: the package or a checkout, the folders of ``REGELWERK_PATH``, and other
-packages."""
+"""Locations of rulesets and schemas: the package or a checkout, the folders of ``REGELWERK_PATH``, and other packages;
+and suffixes of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-__all__ = ["Root", "ruleset_roots", "schema_folder", "sources"]
+__all__ = ["Root", "ruleset_roots", "schema_folder", "sources", "suffix_of"]
 
 GROUP = "regelwerk.rulesets"
 """Entry-point group by which packages announce their ruleset folders."""
@@ -34,6 +34,16 @@ def _shipped(name: str) -> Path:
 
 def schema_folder() -> Path:
     return _shipped("schemas")
+
+
+def suffix_of(file: Path | str, *suffixes: str) -> str:
+    """Return the suffix of a file. Raises ``ValueError`` if it is none of these."""
+    suffix = Path(file).suffix.lower()
+    if suffix not in suffixes:
+        *others, last = suffixes
+        wanted = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"got `{file}`, want a file that ends in {wanted}")
+    return suffix
 
 
 def ruleset_roots() -> list[Path]:

@@ -287,12 +287,15 @@ def alone_for(jobs: int | None) -> float:
     return ALONE if jobs is None else 0.0
 
 
-def suffix_of(file: Path | str, *suffixes: str) -> str:
-    """Return the suffix of a file. Raises :class:`click.UsageError` if it is none of these."""
-    suffix = Path(file).suffix.lower()
-    if suffix not in suffixes:
-        raise click.UsageError(f"got `{file}`, want a file that ends in {' or '.join(suffixes)}")
-    return suffix
+def suffix_of(file: Path | str | None, *suffixes: str) -> str:
+    """Return the suffix of a file; the first of these for stdout. Raises :class:`click.UsageError` if it is none of
+    these."""
+    from interpreter.base.paths import suffix_of
+
+    try:
+        return suffixes[0] if file is None or str(file) == "-" else suffix_of(file, *suffixes)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def can_be_written(path: Path) -> None:

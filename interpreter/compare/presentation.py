@@ -15,6 +15,7 @@ from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
+from interpreter.language.translations import TITLED
 from interpreter.language.types import Type
 from interpreter.reading import yaml
 from interpreter.reading.compose import word
@@ -53,8 +54,8 @@ class _Presenter:
                 yield self._thing("events", "event", event.name, fields | self._phrases("says", event.says))
         for name, phrases in self.model.says.items():
             says = self.model.events[name].says if name in self.model.events else {}
-            if "en" not in phrases or phrases["en"] == says.get("en"):
-                continue  # same text as the thing itself, which is compared anyway
+            if "en" not in phrases or phrases["en"] == says.get("en") or name.partition(".")[0] in TITLED:
+                continue  # same text as the thing itself, or its heading: the thing is compared anyway
             due = offered if name in self.model.alternatives else noted if name in self.model.events else {name}
             if name in due:
                 yield self._thing("says", "words", name, self._phrases("", phrases))

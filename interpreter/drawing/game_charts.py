@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from interpreter.base.extras import install_command
+from interpreter.base.paths import suffix_of
 from interpreter.base.plurals import titled
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.simulate.summary import Curve, Length, SeatData, Share, Summary, Thing
@@ -88,8 +89,7 @@ class Dot(Struct, frozen=True):
 
 def check_charts(path: Path) -> None:
     """Check the file type and the library. Raises ``ValueError`` or :class:`ChartsUnavailable`."""
-    if path.suffix.lower() not in (".html", ".png"):
-        raise ValueError(f"got `{path}`, want a file that ends in .html or .png")
+    suffix_of(path, ".html", ".png")
     _figures()
 
 

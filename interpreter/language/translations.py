@@ -23,8 +23,10 @@ from interpreter.language.types import (
 )
 from interpreter.language.walk import asks_in
 
-__all__ = ["asks_of", "sayable", "sayable_in", "unsaid"]
+__all__ = ["TITLED", "asks_of", "sayable", "sayable_in", "unsaid"]
 
+TITLED = ("rules", "tables", "triggers", "standing")
+"""Sections whose declarations can have a heading for readers."""
 _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
     "seat": [("who", SEAT)],
     "chooses": [("who", SEAT)],
@@ -71,6 +73,7 @@ def sayable(
         keys[f"table.{panel}"] = []
         keys |= {f"table.{panel}.{column}": [] for column in columns}
     keys |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
+    keys |= {f"{section}.{name}": [] for section in TITLED for name in getattr(model, section)}
     return keys
 
 

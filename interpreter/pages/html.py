@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -83,6 +84,9 @@ _NO_FIGURE = frozenset({"", "–"})
 def html_of(page: Page) -> str:
     """Return a page as an HTML file."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
+    if page.sheet:
+        main = element("main", *_columns(page.sections))
+        return document(page.title, (header, main), language=page.language, class_=page.sheet)
     unfold = element("button", "Expand or collapse all", type="button", class_="unfold", hidden=True)
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
     main = element("main", unfold, *(_section(section, 2) for section in page.sections))
@@ -138,8 +142,8 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
 def _contents(sections: Iterable[Section]) -> str:
     items = []
     for section in sections:
-        below = element("ol", *(_entry(each) for each in section.sections)) if section.sections else ""
-        items.append(element("li", _to(section), below))
+        listed = [_entry(each) for each in section.sections if each.is_listed]
+        items.append(element("li", _to(section), element("ol", *listed) if listed else ""))
     return element("ol", *items)
 
 
@@ -154,6 +158,13 @@ def _to(section: Section) -> str:
 def _section(section: Section, level: int) -> str:
     below = (_section(block, level + 1) if isinstance(block, Section) else _block(block) for block in section.blocks)
     return "\n" + element("section", element(f"h{level}", escape(section.title)), *below, id=section.id)
+
+
+def _columns(sections: Iterable[Section]) -> Iterator[str]:
+    """Yield the sections of a sheet in columns; those that consist of sections have the whole width."""
+    for is_wide, group in groupby(sections, lambda section: section.blocks == section.sections):
+        found = [_section(section, 2) for section in group]
+        yield from found if is_wide else [element("div", *found)]
 
 
 # --- blocks

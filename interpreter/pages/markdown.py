@@ -37,13 +37,14 @@ def markdown_of(page: Page) -> str:
     """Return a page as a Markdown file."""
     parts = [f"# {_plain(page.title)}"]
     parts += [part for block in page.front for part in _block(block)]
-    parts += ["## Contents", "\n".join(_contents(page.sections, 0))]
+    if not page.sheet:
+        parts += ["## Contents", "\n".join(_contents(page.sections, 0))]
     parts += [part for section in page.sections for part in _section(section, 2)]
     return "\n\n".join(parts) + "\n"
 
 
 def _contents(sections: tuple[Section, ...], depth: int) -> Iterator[str]:
-    for section in sections:
+    for section in (section for section in sections if section.is_listed):
         yield f"{'  ' * depth}- [{_plain(section.title)}](#{section.id})"
         yield from _contents(section.sections, depth + 1)
 

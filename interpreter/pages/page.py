@@ -7,6 +7,7 @@ Modules such as :mod:`interpreter.pages.rulebook` build pages from them; :mod:`i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -154,11 +155,13 @@ class Drawing(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A heading with its content. The ``id`` is stable, so that links to it stay valid."""
+    """A heading with its content. The ``id`` is stable, so that links to it stay valid. ``is_listed``: the table of
+    contents has it."""
 
     id: str
     title: str
     blocks: tuple[Block | Section, ...]
+    is_listed: bool = True
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -169,13 +172,15 @@ Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Besi
 
 
 class Page(Struct, frozen=True):
-    """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare."""
+    """A page: a title, blocks before the table of contents, and sections. A ``wide`` page has columns to compare. A
+    ``sheet`` without contents is printed on one or two pages; it is ``roomy`` or ``dense`` as its text needs it."""
 
     title: str
     front: tuple[Block, ...]
     sections: tuple[Section, ...]
     language: str = "en"
     wide: bool = False
+    sheet: Literal["", "sheet", "roomy sheet", "dense sheet"] = ""
 
     def all_sections(self) -> Iterator[Section]:
         """Yield all sections and subsections in reading order."""

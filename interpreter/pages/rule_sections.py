@@ -39,7 +39,7 @@ from interpreter.pages.page import (
 from interpreter.reading.compose import Entry, amended, cites_below, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
 
-__all__ = ["Teller"]
+__all__ = ["Teller", "sentence"]
 
 _IDS = {"rules": "rule", "tables": "table", "triggers": "trigger", "standing": "standing"}
 
@@ -57,14 +57,27 @@ class Teller:
 
     # --- words
 
+    def said(self, name: str) -> str:
+        """Return a text of the ruleset without ornaments; an empty text if it is none, or has values."""
+        phrases: dict[str, Phrase] = self.model.says.get(name, {})
+        phrase = phrases.get("en") or next(iter(phrases.values()), None)
+        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
+            return ""
+        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+
+    def heading(self, section: str, name: str) -> str:
+        """Return the heading of a declaration: its words for readers, or its name."""
+        return titled(self.said(f"{section}.{name}") or name)
+
     def link(self, topic: Topic) -> Link:
-        return Link(f"{_IDS[topic.section]}-{topic.name}", titled(topic.name).lower())
+        said = self.said(f"{topic.section}.{topic.name}") or titled(topic.name).lower()
+        return Link(f"{_IDS[topic.section]}-{topic.name}", said)
 
     def reference(self, section: str, name: str) -> Inline:
-        """Return a name, linked to its section if it has one."""
+        """Return a heading, linked to its section if it has one."""
         if section not in _IDS or name not in getattr(self.model, section):
             return titled(name)
-        return Link(f"{_IDS[section]}-{name}", titled(name))
+        return Link(f"{_IDS[section]}-{name}", self.heading(section, name))
 
     def type_text(self, type_: Type) -> str:
         return type_in_words(self.ruleset, type_).replace("_", " ")
@@ -122,8 +135,9 @@ class Teller:
         said = tuple(blocks)
         return Section(
             f"{_IDS[topic.section]}-{topic.name}",
-            titled(topic.name),
+            self.heading(topic.section, topic.name),
             (*said, *self._uses(topic), *self._texts(topic, unfolded=not said)),
+            is_listed=bool(said),
         )
 
     def _rule(self, name: str) -> Iterator[Block]:
@@ -135,7 +149,7 @@ class Teller:
             if len(layers) > 1:
                 yield self._layer_head(layer, entry)
             if about := word(entry.get("about")):
-                yield Paragraph((_sentence(about),))
+                yield Paragraph((sentence(about),))
             lines = [*self._lines(layer, seen)]
             cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
             fresh = [id for id in dict.fromkeys(cites) if id not in seen]
@@ -196,7 +210,7 @@ class Teller:
         said = self.template(self.model.says.get(event.name) or event.says) or (Code(event.name),)
         yield Paragraph(("Right after ", *said, ", in rule text ", Code(" ".join(word(entry.get("on")).split())), ":"))
         if about := word(entry.get("about")):
-            yield Paragraph((_sentence(about),))
+            yield Paragraph((sentence(about),))
         seen: set[str] = set(trigger.cites)
         yield from self.statements(trigger.cites)
         for case in trigger.cases:
@@ -218,7 +232,7 @@ class Teller:
             if text := word(entry.get(key)):
                 yield Paragraph((how, Code(" ".join(text.split())), ":"))
         if about := word(entry.get("about")):
-            yield Paragraph((_sentence(about),))
+            yield Paragraph((sentence(about),))
         standing = self.model.standing[name]
         yield from self.statements(standing.cites)
         yield from self._asks(self.model.blocks[standing.procedure].body)
@@ -293,7 +307,7 @@ def _text(span: Span) -> str:
     return " ".join(span.text.split())
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Return a remark as a sentence, with a capital letter and a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")

@@ -6,7 +6,7 @@ about the game come from the ruleset: titles, ``about``, ``says``, names and cit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import Group, Guard, Phrase, Table
+from interpreter.language.model import CardRow, Component, Group, Guard, Kind, Table
 from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
@@ -45,7 +45,7 @@ from interpreter.reading.compose import Entry, amended, word, words
 if TYPE_CHECKING:
     from interpreter.drawing.picture import Picture
 
-__all__ = ["rulebook_of"]
+__all__ = ["Book", "component_grid", "rulebook_of"]
 
 SET_UPS = 4
 """Number of seeds whose set-ups are compared, to find out whether the set-up is random."""
@@ -58,10 +58,12 @@ def rulebook_of(ruleset: Ruleset, players: int | None = None, settings: dict[str
 
     ``settings`` are those of a game, as :meth:`Ruleset.settings` returns them.
     """
-    return _Book(ruleset, players, settings or default_settings(ruleset.model)).page()
+    return Book(ruleset, players, settings or default_settings(ruleset.model)).page()
 
 
-class _Book:
+class Book:
+    """Writer of the rulebook of one ruleset, and of its parts for other pages."""
+
     def __init__(self, ruleset: Ruleset, players: int | None, settings: dict[str, Value]) -> None:
         self.ruleset, self.model, self.composition = ruleset, ruleset.model, ruleset.composition
         self.players, self.settings = players, settings
@@ -123,23 +125,14 @@ class _Book:
         yield Section("cards", "The cards", tuple(map(self._cards, self.model.card_kinds)))
 
     def _components(self) -> Iterator[Block]:
-        rows: list[tuple[Words, ...]] = []
-        cites: list[str] = []
-        for each in self.model.components.values():
-            rows.append(((titled(each.name),), (str(each.count or ""),), (each.about,)))
-            cites.extend(each.cites)
-        if rows:
-            yield _full(Grid(("component", "number", ""), tuple(rows)))
-        tokens = [
-            ((titled(kind.name) if kind.unit else titled(member),), (str(total),), (() if kind.unit else (kind.name,)))
-            for kind in self.model.kinds.values()
-            if kind.totals is not None
-            for member, total in zip(kind.members, kind.totals, strict=True)
-        ]
+        components = self.model.components.values()
+        cites = [id for each in components for id in each.cites]
+        if components:
+            yield component_grid(components)
         for entry in self.composition.sections.get("tokens", {}).values():
             cites.extend(self.teller.cites_of(entry[-1]))
-        if tokens:
-            yield _full(Grid(("tokens", "number", "kind"), tuple(tokens)))
+        if tokens := [kind for kind in self.model.kinds.values() if kind.totals is not None]:
+            yield self.token_grid(tokens)
         kinds = [
             ((titled(kind.name),), (_members(kind.members, kind.range),))
             for kind in self.model.kinds.values()
@@ -149,28 +142,40 @@ class _Book:
             yield Grid(("kind", "members"), tuple(kinds))
         yield from self.teller.folded_statements(cites)
 
+    def token_grid(self, kinds: Iterable[Kind]) -> Grid:
+        """Return a table of the numbers of tokens of some kinds."""
+        rows = (
+            ((titled(kind.name) if kind.unit else titled(member),), (str(total),), (() if kind.unit else (kind.name,)))
+            for kind in kinds
+            for member, total in zip(kind.members, kind.totals or (), strict=True)
+        )
+        return _full(Grid(("tokens", "number", "kind"), tuple(rows)))
+
     def _cards(self, kind: str) -> Section:
-        declared = self.model.card_kinds[kind]
         cards = [row for row in self.model.cards if row.kind == kind]
         blocks: list[Block] = [Paragraph((f"{len(cards)} card{'' if len(cards) == 1 else 's'}.",))]
-        names = list(declared.attributes)
-        if names:
-            copied = any(card.copies > 1 for card in cards)
-            printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
-            rows = (
-                (
-                    *(self._shown(card.values.get(name), declared.attributes[name]) for name in names),
-                    *([(str(card.copies),)] if copied else []),
-                )
-                for card in printed
-            )
-            heads = 1 if declared.key == names[0] else 0
-            columns = [*(name.replace("_", " ") for name in names), *(["copies"] if copied else [])]
-            blocks.append(Grid(tuple(columns), tuple(rows), heads, long=True))
+        if self.model.card_kinds[kind].attributes:
+            blocks.append(self.card_grid(kind, cards))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
         cites = [id for entry in entries for id in self.teller.cites_of(entry)]
         blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
+
+    def card_grid(self, kind: str, cards: Sequence[CardRow]) -> Grid:
+        """Return a table with a row for each printed row of some cards of a kind."""
+        attributes, key = self.model.card_kinds[kind].attributes, self.model.card_kinds[kind].key
+        names = list(attributes)
+        copied = any(card.copies > 1 for card in cards)
+        printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
+        rows = (
+            (
+                *(self._shown(card.values.get(name), attributes[name]) for name in names),
+                *([(str(card.copies),)] if copied else []),
+            )
+            for card in printed
+        )
+        columns = [*(name.replace("_", " ") for name in names), *(["copies"] if copied else [])]
+        return Grid(tuple(columns), tuple(rows), 1 if key == names[0] else 0, long=True)
 
     def _shown(self, value: Value, type_: Type) -> Words:
         return (("–" if value is None or value == () else self.ruleset.names.text(value, type_)),)
@@ -178,14 +183,11 @@ class _Book:
     # --- the board
 
     def _map(self) -> Iterator[Block]:
-        from interpreter.drawing.board import drawn
-
         graph = self.model.graph
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
-        caption = " · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title
-        yield Drawing(drawn(self._picture()), caption)
+        yield self.drawing(" · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title)
         for name, places in graph.sets.items():
             if not places:
                 continue
@@ -211,6 +213,13 @@ class _Book:
         """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
         return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
+
+    def drawing(self, caption: str, title: str = "") -> Drawing:
+        """Return the drawing of the board, which the ruleset must have. Its title is that of the ruleset by default."""
+        from interpreter.drawing.board import drawn
+
+        picture = self._picture()
+        return Drawing(drawn(replace(picture, title=title or picture.title)), caption)
 
     def _picture(self) -> Picture:
         """Return the board after the set-up if it is the same for several seeds, else before it."""
@@ -273,14 +282,20 @@ class _Book:
         changed = [Paragraph(("From ", *joined([Code(file) for file in files]), "."), "aside")] if files[1:] else []
         used = [Paragraph(("Read by ", *joined([self.teller.link(topic) for topic in users]), "."))] if users else []
         statements = self.teller.folded_statements(table.cites)
-        blocks = (*about, *origin, self._grid(table), *changed, *used, *statements)
-        return Section(f"table-{table.name}", titled(table.name), blocks)
+        blocks = (*about, *origin, self.grid(table), *changed, *used, *statements)
+        return Section(f"table-{table.name}", self.teller.heading("tables", table.name), blocks)
 
     def _tables_in(self, topic: Topic) -> set[str]:
         return {node.table for node in nodes_of(self.model, topic) if isinstance(node, core.TableCell)}
 
-    def _grid(self, table: Table) -> Grid:
-        """Return a table with the values of its last key as columns and those of the others as rows."""
+    def grid(self, table: Table, changed: frozenset[tuple[int, ...]] = frozenset()) -> Grid:
+        """Return a table with the values of its last key as columns and those of the others as rows. ``changed`` cells
+        are emphasised."""
+
+        def cell(*key: int) -> Words:
+            (text,) = self._shown(table.cells[key], table.gives)
+            return (Strong(str(text)),) if key in changed else (text,)
+
         *rows_by, last = table.axes
         shown = [[self.ruleset.names.text(value, type_) for value in axis] for axis, type_ in
             zip(table.axes, table.key_types, strict=True)]  # fmt: skip
@@ -293,7 +308,7 @@ class _Book:
         name = titled(table.keys[-1])
         if not rows_by:
             gives = self._gives(table)
-            cells = tuple(self._shown(table.cells[value,], table.gives) for value in last)
+            cells = tuple(map(cell, last))
             if len(last) > _WIDE:
                 return Grid(
                     (name, gives), tuple(((key,), cell) for key, cell in zip(shown[-1], cells, strict=True)), long=True
@@ -305,7 +320,7 @@ class _Book:
             heads = tuple((shown[place][rows_by[place].index(key)],) for place, key in enumerate(keys))
             if any(counts[place] and key == self._counting for place, key in enumerate(keys)):
                 marked.add(len(rows))
-            rows.append((*heads, *(self._shown(table.cells[(*keys, value)], table.gives) for value in last)))
+            rows.append((*heads, *(cell(*keys, value) for value in last)))
         columns = (*(titled(key) for key in table.keys[:-1]), *(f"{name} {text}" if place == 0 else text
             for place, text in enumerate(shown[-1])))  # fmt: skip
         return Grid(columns, tuple(rows), len(rows_by), here, frozenset(marked))
@@ -377,7 +392,7 @@ class _Book:
                 if text in ("[]", "none"):
                     return ("nothing",)
                 table = self.model.tables.get(text)
-                return (Link(f"table-{text}", titled(text)),) if table is not None else (Code(text),)
+                return (self.teller.reference("tables", text),) if table is not None else (Code(text),)
             case _:
                 return ("nothing",)
 
@@ -403,10 +418,10 @@ class _Book:
         if not self.model.phases:
             return
         guards = zip(self.model.phases, self.model.phase_guards, strict=True)
-        items = tuple((Link(f"chapter-{phase}", self._phase(phase)), *self._if(guard)) for phase, guard in guards)
+        items = tuple((Link(f"chapter-{phase}", self.phase_title(phase)), *self._if(guard)) for phase, guard in guards)
         first: tuple[Block, ...] = ()
         if self.model.setup:
-            first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self._setup_title), ".")),)
+            first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self.setup_title), ".")),)
         ends = [self.teller.link(topic) for topics in self.places.values() for topic in topics if self._ends(topic)]
         last = (Paragraph(("The game ends in ", *joined(ends), ".")),) if ends else ()
         moments: list[Block] = []
@@ -420,31 +435,23 @@ class _Book:
         yield Section("round", "Course of a round", (*first, *rounds, *moments, *last))
 
     @property
-    def _setup_title(self) -> str:
-        return self._said(self.model.setup) or "Setting up"
+    def setup_title(self) -> str:
+        return self.teller.said(self.model.setup) or "Setting up"
 
     def _if(self, guard: Guard | None) -> tuple[Inline, ...]:
         return () if guard is None else (", when ", *self.teller.code(guard.value))
 
-    def _phase(self, phase: str) -> str:
-        return self._said(phase) or titled(phase)
-
-    def _said(self, name: str) -> str:
-        """Return the log text of the start of a phase, without ornaments."""
-        phrases: dict[str, Phrase] = self.model.says.get(name, {})
-        phrase = phrases.get("en") or next(iter(phrases.values()), None)
-        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
-            return ""
-        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+    def phase_title(self, phase: str) -> str:
+        return self.teller.said(phase) or titled(phase)
 
     def _ends(self, topic: Topic) -> bool:
         return any(isinstance(node, core.Ends) for node in nodes_of(self.model, topic))
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
-            yield self._chapter("setup", self._setup_title, self.places[self.model.setup])
+            yield self._chapter("setup", self.setup_title, self.places[self.model.setup])
         for number, phase in enumerate(self.model.phases, 1):
-            yield self._chapter(phase, f"Phase {number}: {self._phase(phase)}", self.places[phase])
+            yield self._chapter(phase, f"Phase {number}: {self.phase_title(phase)}", self.places[phase])
         yield self._chapter("triggers", "Triggers", self.places["triggers"])
         yield self._chapter("standing", "Standing rules", self.places["standing"])
 
@@ -537,8 +544,14 @@ class _Book:
             yield from (Strong(letter.upper()), " ")
             for place, name in enumerate(group):
                 yield " · " if place else ""
-                yield self.teller.link(Topic("rules", name))
+                yield Link(self.teller.link(Topic("rules", name)).to, titled(name).lower())
             yield " "
+
+
+def component_grid(components: Iterable[Component]) -> Grid:
+    """Return a table of components, their numbers and their descriptions."""
+    rows = (((titled(each.name),), (str(each.count or ""),), (each.about,)) for each in components)
+    return _full(Grid(("component", "number", ""), tuple(rows)))
 
 
 def _full(grid: Grid) -> Grid:

@@ -31,8 +31,10 @@ __all__ = [
     "check_references",
     "cites_below",
     "compose",
+    "declarations_in",
     "declared_in",
     "do_meet",
+    "parts_of",
     "player_range",
     "undefined_with",
     "word",
@@ -579,18 +581,25 @@ def _knows(document: Document, id: str) -> bool:
 def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
     """Yield all declarations, lowest first. Declarations under `with` for a higher file come right after that file."""
     later = {document.id: list[tuple[str, Entry]]() for document in stack}
+    ids = {"", *later}
     for document in stack:
         here = later.pop(document.id, [])
-        yield from _with_parts(document, document.root)
-        paired = document.root.get("with")
-        for other in paired.entries if isinstance(paired, Mapping) else ():
-            if other.key.text in {file.id for file in stack} and isinstance(other.value, Mapping):
-                sections = _with_parts(document, other.value)
-                if other.key.text in later:
-                    later[other.key.text].extend(sections)
-                else:
-                    yield from sections
+        for other, root in parts_of(document):
+            if other in later:
+                later[other].extend(declarations_in(document, root))
+            elif other in ids:
+                yield from declarations_in(document, root)
         yield from here
+
+
+def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:
+    """Yield the parts of a file, each with the file under `with` that it needs: "" for what is outside of `with`."""
+    entries = document.root.entries
+    yield "", replace(document.root, entries=tuple(entry for entry in entries if entry.key.text != "with"))
+    paired = document.root.get("with")
+    for entry in paired.entries if isinstance(paired, Mapping) else ():
+        if isinstance(entry.value, Mapping):
+            yield entry.key.text, entry.value
 
 
 def declared_in(document: Document) -> dict[str, set[str]]:
@@ -601,13 +610,8 @@ def declared_in(document: Document) -> dict[str, set[str]]:
     def add(name: str, file: str) -> None:
         names.setdefault(name, set()).add(file)
 
-    paired = document.root.get("with")
-    conditional = paired.entries if isinstance(paired, Mapping) else ()
-    roots = [("", document.root), *((entry.key.text, entry.value) for entry in conditional)]
-    for file, root in roots:
-        if not isinstance(root, Mapping):
-            continue
-        for section, entry in _with_parts(document, root):
+    for file, root in parts_of(document):
+        for section, entry in declarations_in(document, root):
             if section in ("says", "policies"):
                 continue
             add(entry.name, file)
@@ -624,7 +628,8 @@ def do_meet(document: Document, other: Document) -> bool:
     return not names.keys().isdisjoint(others) or not beside.isdisjoint((document.id, other.id))
 
 
-def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
+def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
+    """Yield the declarations of a part of a file, each with its section."""
     yield from _of_sections(document, root, (), "")
     parts = root.get("parts")
     if isinstance(parts, Mapping):

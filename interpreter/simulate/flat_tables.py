@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interpreter.base.extras import install_command
+from interpreter.base.paths import suffix_of
 from interpreter.base.plain_data import Value
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
@@ -47,9 +48,7 @@ class RowsUnavailable(Exception):
 def check_file(path: Path) -> None:
     """Check an output file before games are played. Raises :class:`ValueError` for an unknown suffix, and
     :class:`RowsUnavailable` if a library is missing or an existing file is not a database."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"got `{path}`, want a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    suffix = suffix_of(path, *SUFFIXES)
     if suffix in (".csv", ".jsonl"):
         return
     with _database(path, str(path) if suffix == ".duckdb" and path.exists() else _NOWHERE):

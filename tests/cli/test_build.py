@@ -57,7 +57,7 @@ def test_build_has_the_overlays_and_settings_that_were_asked_for(run: Run, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["goofspiel", "game.was"], "got `game.was`, want a name that ends in `.wasm`"),
+        (["goofspiel", "game.was"], "got `game.was`, want a file that ends in .wasm"),
         (["goofspeil", "game.wasm"], "did you mean `goofspiel`?"),
         (["goofspiel", "game.wasm", "--policy", "sensibel"], "unknown policy `sensibel`; did you mean `sensible`?"),
         (

@@ -42,6 +42,26 @@ def test_a_missing_target_of_test_is_reported_once(run: Run, target: str, messag
     assert message in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "suffixes"),
+    [
+        (["rulebook", "pebbles", "x.pdf"], ".md, .markdown, .html or .htm"),
+        (["rulebook", "pebbles", "x.pdf", "--sheet"], ".md, .markdown, .html or .htm"),
+        (["coverage", "--html", "x.pdf"], ".html or .htm"),
+        (["map", "pebbles", "x.pdf"], ".svg or .png"),
+        (["compare", "pebbles", "pebbles", "--report", "x.pdf"], ".html"),
+        (["build", "pebbles", "x.pdf"], ".wasm"),
+        (["simulate", "pebbles", "--charts", "x.pdf"], ".html or .png"),
+        (["simulate", "pebbles", "--rows", "x.pdf"], ".csv, .parquet, .duckdb or .jsonl"),
+    ],
+)
+def test_a_file_with_another_ending_is_refused_before_work(run: Run, arguments: list[str], suffixes: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: got `x.pdf`, want a file that ends in {suffixes}\n" in result.stderr
+    assert not Path("x.pdf").exists()
+
+
 SEATED = (
     ("run", "pebbles"),
     ("play", "pebbles"),

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plurals import titled
 from interpreter.cli.main import cli
 from interpreter.compare.play_order import in_force, places_of
 from interpreter.engine.ruleset import Ruleset, load
@@ -44,6 +46,10 @@ def read(id: str) -> Read:
     return Read(html_of(page(id)))
 
 
+def unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
 def test_the_front_names_the_layers_of_the_game_alone() -> None:
     """Words of other languages belong to every game and change no rule."""
     front = markdown_of(page("germany-2004")).partition("## ")[0]
@@ -63,7 +69,42 @@ def test_links_lead_somewhere_and_nothing_comes_from_outside(id: str) -> None:
 
 @pytest.mark.parametrize("id", BOOKS)
 def test_contents_agree_with_headings(id: str) -> None:
-    assert read(id).contents == read(id).headings
+    """Rules without a summary, statements or choices only serve others: the book has them, its contents do not."""
+    left_out = {section.id for section in page(id).all_sections() if not section.is_listed}
+    assert read(id).contents == [heading for heading in read(id).headings if heading[0] not in left_out]
+    for name in (each.removeprefix("rule-") for each in left_out):
+        layers = in_force(ruleset(id).model, name)
+        assert not any(ruleset(id).own_cites(layer.cites) for layer in layers), name
+        assert not any(entry.get("about") for entry in ruleset(id).composition.layers("rules", name)), name
+    listed = re.findall(r"^ *- \[([^]]*)\]\(#([^)]*)\)$", markdown_of(page(id)), re.MULTILINE)
+    assert [(target, unescaped(title)) for title, target in listed] == read(id).contents
+
+
+def test_contents_name_rules_as_players_do() -> None:
+    contents = dict(read("germany-2018").contents)
+    assert contents["rule-cities_of"] == "Cities of a region"
+    assert contents["table-end_cities"] == "Cities that end the game"
+    assert contents["rule-minimum_bid"] == "Minimum bid"
+    assert not any(title.endswith("in thought") for title in contents.values())
+    dangling = re.compile(r"(?i)^(may|is|can|has) |\b(of|for|on|to|in|by|with|at|up)$")
+    names = [(id.partition("-")[2], title) for book in BOOKS for id, title in read(book).contents if id[:5] == "rule-"]
+    assert [title for name, title in names if title == titled(name) and dangling.search(title)] == []
+
+
+def test_words_give_headings(tmp_path: Path) -> None:
+    overlay = tmp_path / "goofspiel" / "overlays" / "calm.yaml"
+    overlay.parent.mkdir(parents=True)
+    overlay.write_text(
+        "language: 1\noverlay: goofspiel/calm\ntitle: Calm\nover: [goofspiel/classic]\n\n"
+        'says:\n  rules.award: "who wins the prize"\n',
+        encoding="utf-8",
+    )
+    book = markdown_of(rulebook_of(load("goofspiel", [overlay.as_posix()])))
+    assert "### Who wins the prize\n" in book
+    assert "[who wins the prize](#rule-award)" in book
+    overlay.write_text(overlay.read_text(encoding="utf-8").replace("award", "awards"), encoding="utf-8")
+    with pytest.raises(RulesetError, match="unknown name `rules.awards`; did you mean `rules.award`"):
+        load("goofspiel", [overlay.as_posix()])
 
 
 @pytest.mark.parametrize("id", BOOKS)

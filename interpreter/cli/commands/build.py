@@ -53,8 +53,7 @@ def command(
       regelwerk build germany-2018 game.wasm --players 4 --policy sensible --policy random
       regelwerk build germany-2018 game.wasm --with start-cities -o json
     """
-    if file.suffix != ".wasm":
-        raise click.BadParameter(f"got `{file}`, want a name that ends in `.wasm`", param_hint="FILE.wasm")
+    options.suffix_of(file, ".wasm")
     loaded, people = options.players_for(options.loaded(ruleset, overlays), players)
     bots = _policies(loaded, policies)
     values = loaded.settings(options.settings_for(loaded, people, settings))

@@ -93,6 +93,8 @@ def command(
     """
     from interpreter.testing.coverage import cover
 
+    if page is not None:
+        options.suffix_of(page, ".html", ".htm")
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
     ruleset = ruleset or named

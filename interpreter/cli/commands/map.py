@@ -53,7 +53,7 @@ def command(
         raise click.UsageError("--stats goes to stdout, not to a file")
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
-    suffix = _suffix(file)
+    suffix = options.suffix_of(file, ".svg", ".png")
     saved = options.kept_game(where, **{"with": overlays})
     if stats:
         from interpreter.engine.views import measured
@@ -65,13 +65,6 @@ def command(
         _stats(game.ruleset.title, graph, 7 if first is None else first, output)
     else:
         _draw(saved or _unplayed(where, overlays), file, suffix)
-
-
-def _suffix(file: str | None) -> str:
-    """Return the suffix of the file's format."""
-    if file is None or file == "-":
-        return ".svg"
-    return options.suffix_of(file, ".svg", ".png")
 
 
 def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:
