@@ -9,7 +9,7 @@ and an effect size: the mean difference in units of its standard deviation betwe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import copysign, floor, inf, log10, sqrt
+from math import copysign, floor, fsum, inf, log10, sqrt
 from statistics import fmean, stdev
 
 from msgspec import Struct
@@ -18,11 +18,14 @@ from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.language.types import IntType
-from interpreter.simulate.confidence import NORMAL_95, mean_interval
+from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "bots_for_all", "effects", "histogram"]
+__all__ = ["Effect", "Ratio", "bots_for_all", "effects", "histogram", "is_by_things", "ratio_effect"]
+
+Ratio = tuple[float, int]
+"""A part and its whole, such as what was paid and the number of purchases."""
 
 _PREFERRED = "sensible"
 
@@ -63,12 +66,12 @@ def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> 
     results = []
     for name in names:
         pairs = [
-            (x, y)
+            ((x, 1), (y, 1))
             for left, right in zip(numbers_a, numbers_b, strict=True)
             if (x := left.get(name)) is not None and (y := right.get(name)) is not None
         ]
         if len(pairs) > 1:
-            results.append(_effect(name, pairs))
+            results.append(ratio_effect(name, *zip(*pairs, strict=True)))
     return results
 
 
@@ -93,11 +96,15 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     owners = {f"player {seat + 1}": {seat} for seat in range(len(row.places)) if row.counts(seat)}
     for measure in measures:
         own = measure.seat
-        others = (key for place, key in enumerate(measure.keys) if place != own)
-        if measure.event is not None and own is not None and all(isinstance(key.type, IntType) for key in others):
+        if measure.event is not None and own is not None and not is_by_things(measure):
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
     return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
+
+
+def is_by_things(measure: Measure) -> bool:
+    """Return whether a measure tells apart more than its seat and numbers: cards, nodes, members of kinds."""
+    return not all(isinstance(key.type, IntType) for key in measure.things)
 
 
 def _by_number(measure: Measure, of: Of) -> str:
@@ -106,15 +113,29 @@ def _by_number(measure: Measure, of: Of) -> str:
     return " ".join([measure.name, *numbers])
 
 
-def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
-    count = len(pairs)
-    changes = [y - x for x, y in pairs]
-    mean, spread = fmean(changes), stdev(changes)
-    low, high = mean_interval(changes)
-    size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
+def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
+    """Return the effect on a ratio of totals, such as the mean price of all purchases, from paired games.
+
+    A game's part in the difference is what it adds to either ratio, by linear approximation; this is exact if all
+    wholes are 1, as for the mean of a measure. Only games with a whole count as degrees of freedom.
+    """
+    sides = (a, b)
+    totals = [sum(whole for _, whole in side) for side in sides]
+    means = [fsum(part for part, _ in side) / total for side, total in zip(sides, totals, strict=True)]
+    values = [tuple(part / whole for part, whole in side if whole) for side in sides]
+    count, difference = len(a), means[1] - means[0]
+    left, right = (
+        [(part - mean * whole) * count / total for part, whole in side]
+        for side, mean, total in zip(sides, means, totals, strict=True)
+    )
+    spread = stdev(y - x for x, y in zip(left, right, strict=True))
+    if spread <= _SLIP * max(map(abs, means)):
+        spread = 0.0
+    reach = student(min(map(len, values)) - 1) * spread / sqrt(count)
+    size = difference / spread if spread else copysign(inf, difference) if difference else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
-    left, right = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return Effect(name, fmean(left), fmean(right), mean, low, high, size, size - around, size + around, (left, right))
+    ends = difference - reach, difference + reach
+    return Effect(name, *means, difference, *ends, size, size - around, size + around, (values[0], values[1]))
 
 
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:

@@ -16,14 +16,14 @@ from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Parting, causes
 from interpreter.compare.effect_sizes import Effect
+from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
-from interpreter.drawing.game_charts import ChartsUnavailable, svg_of
 from interpreter.explain.cross_reference import Part
+from interpreter.pages.gains import drawn, gains_sections
 from interpreter.pages.page import (
     Beside,
     Block,
     Code,
-    Drawing,
     Facts,
     Folded,
     Grid,
@@ -55,6 +55,7 @@ class Played(Struct, frozen=True):
     partings: Sequence[Parting] = ()
     singly: Sequence[Alone] = ()
     things: int = 0
+    gains: Sequence[Gain] = ()
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
@@ -76,7 +77,8 @@ class _Book:
     def page(self) -> Page:
         chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
         sections = tuple(self._chapter(chapter) for chapter in chapters)
-        before = (*self._effects(), *self._partings(), *self._singly())
+        gains = gains_sections(self.played.gains, self.titles) if self.played else ()
+        before = (*self._effects(), *gains, *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
@@ -230,12 +232,7 @@ class _Book:
         """Draw all effects, and the distributions of the three largest significant ones."""
         largest = sorted((effect for effect in effects if effect.is_sure), key=lambda effect: -abs(effect.size))
         charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest[:3])]
-        try:
-            drawings = [Drawing(svg_of(chart), chart.about) for chart in charts]
-        except ChartsUnavailable as missing:
-            yield Paragraph((f"{str(missing)[:1].upper()}{str(missing)[1:]}.",))
-        else:
-            yield from drawings
+        yield from drawn(charts)
 
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:

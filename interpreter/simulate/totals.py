@@ -18,7 +18,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, WholeGames
 
-__all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
+__all__ = ["Of", "Spread", "SpreadData", "Totals", "by_round", "final", "occurrences", "totalled", "without_seat"]
 
 Of = tuple[Value, ...]
 
@@ -135,15 +135,13 @@ class Totals:
         if is_curve:
             for (of, number), value in by_round(measure, numbers).items():
                 self._count((CURVE, name, number, of), value)
-        if is_final or (is_table and measure.sums):
-            last = final(measure, row)
-            for of, value in last.items() if is_final else ():
+        if is_final:
+            for of, value in final(measure, row).items():
                 self._count((FINAL, name, 0, of), value)
         if is_table:
             winners = sum(1 << seat for seat, place in enumerate(row.places) if place == 1)
             owned = measure.seat is not None
-            met = last.items() if measure.sums else [(taken.of, taken.value) for taken in numbers]
-            for of, value in met:
+            for of, value in occurrences(measure, row):
                 self._count((TABLE, name, winners if owned else 0, of), value)
             for of in {_unowned(measure, taken.of) for taken in numbers}:
                 self._count((MET, name, 0, of), None)
@@ -173,6 +171,19 @@ def final(measure: Measure, row: Row) -> dict[Of, int | None]:
     for taken in row.taken.get(measure.name, ()):
         values[taken.of] = _with(measure, values.get(taken.of), taken.value)
     return values
+
+
+def occurrences(measure: Measure, row: Row) -> Iterable[tuple[Of, int | None]]:
+    """Return each occurrence of a subject with its value, or each subject with its sum if the measure sums."""
+    if measure.sums:
+        return final(measure, row).items()
+    return [(taken.of, taken.value) for taken in row.taken.get(measure.name, ())]
+
+
+def without_seat(measure: Measure, of: Of) -> Of:
+    """Return the subject without its seat."""
+    seat = measure.seat
+    return of if seat is None else (*of[:seat], *of[seat + 1 :])
 
 
 def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
