@@ -19,7 +19,7 @@ from interpreter.compare.effect_sizes import Effect
 from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
 from interpreter.explain.cross_reference import Part
-from interpreter.pages.gains import drawn, gains_sections
+from interpreter.pages.gain_section import drawn, gains_sections
 from interpreter.pages.page import (
     Beside,
     Block,

@@ -136,7 +136,7 @@ def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
 
 
 Numbers = dict[int, dict[tuple[int, Of], Spread]]
-"""Spreads of one measure, by kind of total, then by round (or winners) and subject."""
+"""Spreads of one measure, by kind of total, then by round (or result) and subject."""
 
 
 def _by_measure(totals: Totals) -> defaultdict[str, Numbers]:
@@ -196,17 +196,16 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
 
 def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
     """Return, for each subject of an event, its occurrences, games, values, and the share of wins of its seats."""
-    own = measure.seat
     games: Counter[Of] = Counter()
     for (_, of), met in numbers[MET].items():
         games[without_seat(measure, of)] += met.times
     spreads: defaultdict[Of, Spread] = defaultdict(Spread)
     shares: defaultdict[Of, list[tuple[Fraction, int]]] = defaultdict(list)
-    for (winners, of), spread in numbers[TABLE].items():
+    for (result, of), spread in numbers[TABLE].items():
         spreads[without_seat(measure, of)] += spread
-        if own is not None and winners:
-            won = of[own] is not None and winners >> of[own] & 1
-            shares[without_seat(measure, of)].append((Fraction(won / winners.bit_count()), spread.times))
+        if result:
+            share = Fraction(1, result - 1) if result > 1 else Fraction(0)
+            shares[without_seat(measure, of)].append((share, spread.times))
     return [
         {
             **about(ruleset, measure.things, of),

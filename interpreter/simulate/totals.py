@@ -139,10 +139,10 @@ class Totals:
             for of, value in final(measure, row).items():
                 self._count((FINAL, name, 0, of), value)
         if is_table:
-            winners = sum(1 << seat for seat, place in enumerate(row.places) if place == 1)
-            owned = measure.seat is not None
             for of, value in occurrences(measure, row):
-                self._count((TABLE, name, winners if owned else 0, of), value)
+                self._count(
+                    (TABLE, name, _result(measure, of, row), of if measure.sums else _unowned(measure, of)), value
+                )
             for of in {_unowned(measure, taken.of) for taken in numbers}:
                 self._count((MET, name, 0, of), None)
 
@@ -154,6 +154,14 @@ def _unowned(measure: Measure, of: Of) -> Of:
     """Return the subject with None in place of its seat."""
     seat = measure.seat
     return of if seat is None else (*of[:seat], None, *of[seat + 1 :])
+
+
+def _result(measure: Measure, of: Of, row: Row) -> int:
+    """Return the result of the seat of a thing, as in a :data:`Head`."""
+    if measure.seat is None or 1 not in row.places:
+        return 0
+    seat = of[measure.seat]
+    return 1 + (row.places.count(1) if seat is not None and row.places[seat] == 1 else 0)
 
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:

@@ -410,7 +410,7 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
 
 
 def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
-    from interpreter.cli.gains import tell_gains
+    from interpreter.cli.gain_tables import tell_gains
     from interpreter.compare.divergence import causes
 
     say()
