@@ -28,11 +28,9 @@ def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
     for table in tables_of(found, None if full else _MOST):
         say()
         say(f"  {table.title}")
-        lines = aligned(table.heads, table.rows, "  ")
-        if (excess := max(map(len, lines)) - _WIDE) > 0:
-            room = max(len(name) for name, *_ in table.rows) - excess
-            lines = aligned(table.heads, [(_cut(name, room), *cells) for name, *cells in table.rows], "  ")
-        for line in lines:
+        longest, *others = (max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True))
+        room = min(longest, _WIDE - sum(others) - 2 * len(table.heads))
+        for line in aligned(table.heads, [(_cut(name, room), *cells) for name, *cells in table.rows], "  "):
             say(line)
     if not full:
         say()

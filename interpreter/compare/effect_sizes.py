@@ -22,10 +22,15 @@ from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "Ratio", "bots_for_all", "effects", "histogram", "is_by_things", "ratio_effect"]
+__all__ = ["WINS", "Effect", "Ratio", "bots_for_all", "effects", "histogram", "ratio_effect"]
 
 Ratio = tuple[float, int]
 """A part and its whole, such as what was paid and the number of purchases."""
+
+WINS = " wins, %"
+"""End of the names of shares of wins."""
+_NOISE = 1e-9
+"""Spread, in units of the means, that comes from rounding."""
 
 _PREFERRED = "sensible"
 
@@ -96,15 +101,10 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     owners = {f"player {seat + 1}": {seat} for seat in range(len(row.places)) if row.counts(seat)}
     for measure in measures:
         own = measure.seat
-        if measure.event is not None and own is not None and not is_by_things(measure):
+        if measure.event is not None and own is not None and measure.is_numbered:
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
-    return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
-
-
-def is_by_things(measure: Measure) -> bool:
-    """Return whether a measure tells apart more than its seat and numbers: cards, nodes, members of kinds."""
-    return not all(isinstance(key.type, IntType) for key in measure.things)
+    return {f"{name}{WINS}": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
 
 
 def _by_number(measure: Measure, of: Of) -> str:
@@ -129,7 +129,7 @@ def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
         for side, mean, total in zip(sides, means, totals, strict=True)
     )
     spread = stdev(y - x for x, y in zip(left, right, strict=True))
-    if spread <= _SLIP * max(map(abs, means)):
+    if spread <= _NOISE * max(map(abs, means)):
         spread = 0.0
     reach = student(min(map(len, values)) - 1) * spread / sqrt(count)
     size = difference / spread if spread else copysign(inf, difference) if difference else 0.0

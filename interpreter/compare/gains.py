@@ -15,7 +15,7 @@ from statistics import median
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
-from interpreter.compare.effect_sizes import Effect, Ratio, is_by_things, ratio_effect
+from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
 from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure
 from interpreter.simulate.simulation import Row
@@ -71,7 +71,7 @@ def gains(a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> 
     return [
         gain
         for measure in rulesets[0].model.measures
-        if is_by_things(measure) and others.get(measure.name) == _by(measure)
+        if not measure.is_numbered and others.get(measure.name) == _by(measure)
         for gain in sorted(_gains(measure, a, b, rulesets[0]), key=lambda gain: -gain.size)
     ]
 
@@ -104,8 +104,8 @@ def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], ruleset: Rules)
 
 
 def _gain(measure: Measure, thing: Subject, a: Sequence[_Tally], b: Sequence[_Tally]) -> Gain:
-    def effect(fact: str, part: Callable[[_Tally], Ratio]) -> Effect:
-        name = f"{measure.name}, {thing['name']}: {fact}"
+    def effect(part: Callable[[_Tally], Ratio]) -> Effect:
+        name = f"{measure.name}, {thing['name']}"
         return ratio_effect(name, [part(tally) for tally in a], [part(tally) for tally in b])
 
     valued = all(sum(tally.count > 0 for tally in side) >= _FEW for side in (a, b))
@@ -113,9 +113,9 @@ def _gain(measure: Measure, thing: Subject, a: Sequence[_Tally], b: Sequence[_Ta
         measure.name,
         thing["of"],
         thing["name"],
-        effect("times", lambda tally: (tally.times, 1)),
-        effect("mean", lambda tally: (tally.total, tally.count)) if valued else None,
-        effect("winner", lambda tally: (100 * tally.share, 1)) if measure.seat is not None else None,
+        effect(lambda tally: (tally.times, 1)),
+        effect(lambda tally: (tally.total, tally.count)) if valued else None,
+        effect(lambda tally: (100 * tally.share, 1)) if measure.seat is not None else None,
     )
 
 

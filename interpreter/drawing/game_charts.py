@@ -185,7 +185,8 @@ def svg_of(chart: Chart) -> str:
         buffer = StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
-    return re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    return re.sub(r'<g id="[^"]*"', "<g", text)  # names of parts, equal in all charts of a page
 
 
 def png_of(title: str, charts: Iterable[Chart]) -> bytes:

@@ -14,6 +14,7 @@ from interpreter.language import core
 from interpreter.language.types import (
     BoolType,
     CardType,
+    IntType,
     KindType,
     LinkType,
     NodeType,
@@ -555,6 +556,11 @@ class Measure(Struct, frozen=True):
     def trees(self) -> tuple[core.Expression | None, ...]:
         """Its expressions: the test, the value and the lists that it iterates over."""
         return self.test, self.value, *(items for _, items in self.each)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Return whether its keys, apart from a seat, are numbers; these have an order, unlike cards that print one."""
+        return all(isinstance(key.type, IntType) for place, key in enumerate(self.keys) if place != self.seat)
 
     @property
     def seat(self) -> int | None:

@@ -18,6 +18,7 @@ from interpreter.compare.divergence import BEGINNING, Parting, causes
 from interpreter.compare.effect_sizes import Effect
 from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
+from interpreter.drawing.game_charts import Chart
 from interpreter.explain.cross_reference import Part
 from interpreter.pages.gain_section import drawn, gains_sections
 from interpreter.pages.page import (
@@ -77,8 +78,7 @@ class _Book:
     def page(self) -> Page:
         chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
         sections = tuple(self._chapter(chapter) for chapter in chapters)
-        gains = gains_sections(self.played.gains, self.titles) if self.played else ()
-        before = (*self._effects(), *gains, *self._partings(), *self._singly())
+        before = (*self._effects(), *self._gains(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
@@ -210,9 +210,8 @@ class _Book:
             for each in effects
         )
         marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
-        count = len(effects[0].values[0])
         text = (
-            f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
+            f"{self._how()} The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
             "confidence; marked lines are significant. The effect size is the change "
             "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
@@ -224,15 +223,23 @@ class _Book:
             (
                 Paragraph((text,)),
                 Grid(columns, rows, marked_rows=marked),
-                *self._charts(effects),
+                *drawn(self._charts(effects), self._how()),
             ),
         )
 
-    def _charts(self, effects: Sequence[Effect]) -> Iterator[Block]:
-        """Draw all effects, and the distributions of the three largest significant ones."""
+    def _charts(self, effects: Sequence[Effect]) -> list[Chart]:
+        """Return charts of all effects, and of the distributions of the three largest significant ones."""
         largest = sorted((effect for effect in effects if effect.is_sure), key=lambda effect: -abs(effect.size))
-        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest[:3])]
-        yield from drawn(charts)
+        return [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest[:3])]
+
+    def _gains(self) -> Iterator[Section]:
+        if self.played is not None:
+            yield from gains_sections(self.played.effects, self.played.gains, self.titles, self._how())
+
+    def _how(self) -> str:
+        """Describe the games."""
+        assert self.played is not None
+        return f"{counted(len(self.played.partings), 'pair')} of games: {self.played.how}."
 
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:

@@ -174,8 +174,9 @@ def test_the_command_says_who_gains(tmp_path: Path) -> None:
     assert {"a", "b", "difference", "low", "high", "size"} <= set(data[0]["times"])
     assert all(each["winner"] is None for each in data if each["measure"] == "on_heap"), "the heap is nobody's"
     page = Read(CliRunner().invoke(cli, [*command, "-o", "html"]).stdout)
-    assert "gains" in page.ids
-    assert {"Pulled, by kind: 2, 2 significant", "pulled, white: mean"} <= set(page.words)
+    assert {"seats", "gains"} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids)), "several charts are on one page"
+    assert {"Pulled, by kind: 2, 2 significant", "pulled, white"} <= set(page.words)
 
 
 def test_full_shows_all(tmp_path: Path) -> None:
