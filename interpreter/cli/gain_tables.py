@@ -20,19 +20,21 @@ def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
     say()
     say(styled("Cards, nodes and kinds", bold=True))
     if not found:
-        say("  no measure of both sides is by a card, node or kind")
+        say("  no measure of both sides is by a card, node or kind: add one under `measures`")
         return
     cells = "{} → {} ± half of the 95 % interval of the difference"
     say(f"  {text if len(text := cells.format(*names)) < _WIDE - 1 else cells.format('A', 'B')}")
     say("  times: in a game; winner: % of games in which the winner has it; * significant")
-    for table in tables_of(found, None if full else _MOST):
+    tables = list(tables_of(found, None if full else _MOST))
+    for table in tables:
         say()
         say(f"  {table.title}")
-        longest, *others = (max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True))
-        room = min(longest, _WIDE - sum(others) - 2 * len(table.heads))
-        for line in aligned(table.heads, [(_cut(name, room), *cells) for name, *cells in table.rows], "  "):
+        widths = [max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True)]
+        room = _WIDE - sum(widths[1:]) - 2 * len(widths)
+        rows = [(_cut(name, room), *cells) for name, *cells in table.rows]
+        for line in aligned(table.heads, rows, "  ") if rows else ():
             say(line)
-    if not full:
+    if any(table.left_out for table in tables):
         say()
         say("  --full shows all")
 

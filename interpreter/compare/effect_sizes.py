@@ -123,7 +123,8 @@ def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
     totals = [sum(whole for _, whole in side) for side in sides]
     means = [fsum(part for part, _ in side) / total for side, total in zip(sides, totals, strict=True)]
     values = [tuple(part / whole for part, whole in side if whole) for side in sides]
-    count, difference = len(a), means[1] - means[0]
+    (before, after), count = means, len(a)
+    difference = after - before
     left, right = (
         [(part - mean * whole) * count / total for part, whole in side]
         for side, mean, total in zip(sides, means, totals, strict=True)
@@ -134,8 +135,9 @@ def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
     reach = student(min(map(len, values)) - 1) * spread / sqrt(count)
     size = difference / spread if spread else copysign(inf, difference) if difference else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
-    ends = difference - reach, difference + reach
-    return Effect(name, *means, difference, *ends, size, size - around, size + around, (values[0], values[1]))
+    low, high = difference - reach, difference + reach
+    both = values[0], values[1]
+    return Effect(name, before, after, difference, low, high, size, size - around, size + around, both)
 
 
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:

@@ -138,19 +138,21 @@ def _tallies(measure: Measure, row: Row) -> dict[Of, _Tally]:
 
 
 class GainTable(Struct, frozen=True):
-    """Things of one measure as text: a title, heads and a row for each thing. ``sure`` are the significant rows."""
+    """Things of one measure as text: a title, heads and a row for each thing. ``sure`` are the significant rows,
+    ``left_out`` the number of things without a row."""
 
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     sure: frozenset[int]
+    left_out: int
 
 
 def tables_of(found: Sequence[Gain], most: int | None = None) -> Iterator[GainTable]:
-    """Yield a table for each measure, with at most ``most`` rows."""
+    """Yield a table for each measure: all things, or at most so many that differ."""
     for measure, group in groupby(found, key=lambda gain: gain.measure):
         things = list(group)
-        shown = things[:most]
+        shown = things if most is None else [gain for gain in things if gain.size][:most]
         columns = {
             "": [gain.name for gain in shown],
             "times": _cells([gain.times for gain in shown]),
@@ -165,6 +167,7 @@ def tables_of(found: Sequence[Gain], most: int | None = None) -> Iterator[GainTa
             tuple(filled),
             tuple(zip(*filled.values(), strict=True)),
             frozenset(place for place, gain in enumerate(shown) if gain.is_sure),
+            len(things) - len(shown),
         )
 
 
