@@ -104,8 +104,8 @@ def command(
     their boards and games side by side.
 
     With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
-    same seed, to compare the measures, and what they say of each card, node and kind. With --each, every difference is applied to A by itself and played. --report
-    writes everything to one HTML file (100 games by default).
+    same seed, to compare the measures, and what they say of each card, node and kind. With --each, every difference is
+    applied to A by itself and played. --report writes everything to one HTML file (100 games by default).
 
     \b
     Examples:

@@ -3,8 +3,7 @@
 ;; The result of a game is a row in `rows`. A record is a key and a value, 16 bytes; `records` has those of the last
 ;; game. A sum aggregates many games: an entry of 64 bytes for each key, with the key, the value in the game that
 ;; updated it last and that game's number, the number of additions, the number of values other than none, their total,
-;; minimum and maximum. A hash table finds entries. An entry of records that are added at once has, instead of that
-;; value, the entry that counts the games with its thing.
+;; minimum and maximum. A hash table finds entries.
 
 (global $measuring (mut i32) (i32.const 0))
 (global $records_end (mut i32) (i32.const {records}))
@@ -170,7 +169,7 @@
               (local.set $games (call $entry (i64.or (local.get $others) (i64.const {kind_3})))))
             (else
               (call $add (local.get $entry) (local.get $value))
-              (local.set $games (i32.load offset=8 (local.get $entry)))  ;; found before
+              (local.set $games (i32.load offset=8 (local.get $entry)))  ;; $add leaves it free: found before
               (if (i32.eqz (local.get $games))
                 (then
                   (local.set $games (call $entry (i64.or (local.get $others) (i64.const {kind_3}))))
