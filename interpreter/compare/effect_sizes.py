@@ -9,7 +9,7 @@ and an effect size: the mean difference in units of its standard deviation betwe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import copysign, inf, sqrt
+from math import copysign, fsum, inf, sqrt
 from statistics import fmean, stdev
 
 from msgspec import Struct
@@ -18,11 +18,19 @@ from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.language.types import IntType
-from interpreter.simulate.confidence import NORMAL_95, mean_interval
+from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "bots_for_all", "by_size", "effects"]
+__all__ = ["WINS", "Effect", "Ratio", "bots_for_all", "by_size", "effects", "ratio_effect"]
+
+Ratio = tuple[float, int]
+"""A part and its whole, such as what was paid and the number of purchases."""
+
+WINS = " wins, %"
+"""End of the names of shares of wins."""
+_NOISE = 1e-9
+"""Spread, in units of the means, that comes from rounding."""
 
 _PREFERRED = "sensible"
 
@@ -63,12 +71,12 @@ def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> 
     results = []
     for name in names:
         pairs = [
-            (x, y)
+            ((x, 1), (y, 1))
             for left, right in zip(numbers_a, numbers_b, strict=True)
             if (x := left.get(name)) is not None and (y := right.get(name)) is not None
         ]
         if len(pairs) > 1:
-            results.append(_effect(name, pairs))
+            results.append(ratio_effect(name, *zip(*pairs, strict=True)))
     return results
 
 
@@ -101,7 +109,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
         if measure.event is not None and own is not None and measure.is_numbered:
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
-    return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
+    return {f"{name}{WINS}": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
 
 
 def _by_number(measure: Measure, of: Of) -> str:
@@ -110,12 +118,28 @@ def _by_number(measure: Measure, of: Of) -> str:
     return " ".join([measure.name, *numbers])
 
 
-def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
-    count = len(pairs)
-    changes = [y - x for x, y in pairs]
-    mean, spread = fmean(changes), stdev(changes)
-    low, high = mean_interval(changes)
-    size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
+def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
+    """Return the effect on a ratio of totals, such as the mean price of all purchases, from paired games.
+
+    A game's part in the difference is what it adds to either ratio, by linear approximation; this is exact if all
+    wholes are 1, as for the mean of a measure. Only games with a whole count as degrees of freedom.
+    """
+    sides = (a, b)
+    totals = [sum(whole for _, whole in side) for side in sides]
+    means = [fsum(part for part, _ in side) / total for side, total in zip(sides, totals, strict=True)]
+    values = [tuple(part / whole for part, whole in side if whole) for side in sides]
+    (before, after), count = means, len(a)
+    difference = after - before
+    left, right = (
+        [(part - mean * whole) * count / total for part, whole in side]
+        for side, mean, total in zip(sides, means, totals, strict=True)
+    )
+    spread = stdev(y - x for x, y in zip(left, right, strict=True))
+    if spread <= _NOISE * max(map(abs, means)):
+        spread = 0.0
+    reach = student(min(map(len, values)) - 1) * spread / sqrt(count)
+    size = difference / spread if spread else copysign(inf, difference) if difference else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
-    left, right = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return Effect(name, fmean(left), fmean(right), mean, low, high, size, size - around, size + around, (left, right))
+    low, high = difference - reach, difference + reach
+    both = values[0], values[1]
+    return Effect(name, before, after, difference, low, high, size, size - around, size + around, both)

@@ -568,6 +568,11 @@ class Measure(Struct, frozen=True):
         return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
 
     @property
+    def things(self) -> tuple[MeasureKey, ...]:
+        """Its keys other than that seat."""
+        return tuple(key for place, key in enumerate(self.keys) if place != self.seat)
+
+    @property
     def recurs(self) -> bool:
         """Return whether it is recorded repeatedly in a game, not only at its start or end."""
         return any(not moment.endswith(" of game") for moment in self.when)

@@ -16,14 +16,15 @@ from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Parting, causes
 from interpreter.compare.effect_sizes import Effect, by_size
+from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
-from interpreter.drawing.game_charts import ChartsUnavailable, svg_of
+from interpreter.drawing.game_charts import Chart
 from interpreter.explain.cross_reference import Part
+from interpreter.pages.gain_section import drawn, gains_sections
 from interpreter.pages.page import (
     Beside,
     Block,
     Code,
-    Drawing,
     Facts,
     Folded,
     Grid,
@@ -55,6 +56,7 @@ class Played(Struct, frozen=True):
     partings: Sequence[Parting] = ()
     singly: Sequence[Alone] = ()
     things: int = 0
+    gains: Sequence[Gain] = ()
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
@@ -76,7 +78,7 @@ class _Book:
     def page(self) -> Page:
         chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
         sections = tuple(self._chapter(chapter) for chapter in chapters)
-        before = (*self._effects(), *self._partings(), *self._singly())
+        before = (*self._effects(), *self._gains(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
@@ -207,11 +209,8 @@ class _Book:
             for each in effects
         )
         marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
-        pairs = f"{counted(len(effects[0].values[0]), 'pair')} of games"
-        sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
-        charts = self._charts(effects, f"{pairs} of {' and '.join(sides)}: {self.played.how}.")
         text = (
-            f"{pairs}: {self.played.how}. The two games of a pair have the same seed. "
+            f"{self._pairs()}: {self.played.how}. The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
             "confidence; marked lines are significant. The effect size is the change "
             "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
@@ -223,20 +222,28 @@ class _Book:
             (
                 Paragraph((text,)),
                 Grid(columns, rows, marked_rows=marked, sortable=True),
-                *charts,
+                *drawn(self._charts(effects), self._how()),
             ),
         )
 
-    def _charts(self, effects: Sequence[Effect], how: str) -> Iterator[Block]:
-        """Draw all effects, and the distributions of the three largest significant ones."""
+    def _charts(self, effects: Sequence[Effect]) -> list[Chart]:
+        """Return charts of all effects, and of the distributions of the three largest significant ones."""
         largest = [effect for effect in effects if effect.is_sure][:3]
-        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
-        try:
-            drawings = [Drawing(svg_of(chart), f"{chart.about} {how}", "chart") for chart in charts]
-        except ChartsUnavailable as missing:
-            yield Paragraph((f"{str(missing)[:1].upper()}{str(missing)[1:]}.",))
-        else:
-            yield from drawings
+        return [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
+
+    def _gains(self) -> Iterator[Section]:
+        if self.played is not None:
+            yield from gains_sections(self.played.effects, self.played.gains, self.titles, self._how())
+
+    def _pairs(self) -> str:
+        assert self.played is not None
+        return f"{counted(max(len(each.values[0]) for each in self.played.effects), 'pair')} of games"
+
+    def _how(self) -> str:
+        """Describe the games, for the captions of charts."""
+        assert self.played is not None
+        sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
+        return f"{self._pairs()} of {' and '.join(sides)}: {self.played.how}."
 
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:

@@ -13,15 +13,17 @@ from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
-from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals
+from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals, without_seat
 
 __all__ = [
     "Curve",
     "Report",
     "SeatData",
     "Share",
+    "Subject",
     "Summary",
     "Thing",
+    "about",
     "in_order",
     "seat_names",
     "summary",
@@ -136,7 +138,7 @@ def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
 
 
 Numbers = dict[int, dict[tuple[int, Of], Spread]]
-"""Spreads of one measure, by kind of total, then by round (or winners) and subject."""
+"""Spreads of one measure, by kind of total, then by round (or result) and subject."""
 
 
 def _by_measure(totals: Totals) -> defaultdict[str, Numbers]:
@@ -184,7 +186,7 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
             rounds.setdefault(of, {})[round_] = spread
     return [
         {
-            **_about(ruleset, measure.keys, of),
+            **about(ruleset, measure.keys, of),
             "rounds": [
                 {"round": round_, "games": spread.count, "mean": spread.mean or 0.0, **spread.interval()}
                 for round_, spread in sorted(rounds[of].items())
@@ -196,21 +198,19 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
 
 def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
     """Return, for each subject of an event, its occurrences, games, values, and the share of wins of its seats."""
-    own = measure.seat
-    keys = [key for place, key in enumerate(measure.keys) if place != own]
     games: Counter[Of] = Counter()
     for (_, of), met in numbers[MET].items():
-        games[_without_seat(own, of)] += met.times
+        games[without_seat(measure, of)] += met.times
     spreads: defaultdict[Of, Spread] = defaultdict(Spread)
     shares: defaultdict[Of, list[tuple[Fraction, int]]] = defaultdict(list)
-    for (winners, of), spread in numbers[TABLE].items():
-        spreads[_without_seat(own, of)] += spread
-        if own is not None and winners:
-            won = of[own] is not None and winners >> of[own] & 1
-            shares[_without_seat(own, of)].append((Fraction(won / winners.bit_count()), spread.times))
+    for (result, of), spread in numbers[TABLE].items():
+        spreads[without_seat(measure, of)] += spread
+        if result:
+            share = Fraction(1, result - 1) if result > 1 else Fraction(0)
+            shares[without_seat(measure, of)].append((share, spread.times))
     return [
         {
-            **_about(ruleset, keys, of),
+            **about(ruleset, measure.things, of),
             "numbered": measure.is_numbered,
             "times": spreads[of].times,
             "games": games[of],
@@ -219,11 +219,6 @@ def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
         }
         for of in in_order(spreads)
     ]
-
-
-def _without_seat(seat: int | None, of: Of) -> Of:
-    """Return the subject without its seat."""
-    return of if seat is None else (*of[:seat], *of[seat + 1 :])
 
 
 def _share(shares: Sequence[tuple[Fraction, int]]) -> float | None:
@@ -237,7 +232,8 @@ def _with_interval(share: float | None, games: int) -> Share:
     return {"share": _rounded(share), "low": _rounded(low), "high": _rounded(high)}
 
 
-def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
+def about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
+    """Return a subject, given the keys of its measure."""
     words = (ruleset.names.named(part, key.type) for key, part in zip(keys, of, strict=True))
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}
 

@@ -20,7 +20,18 @@ from interpreter.simulate.confidence import interval_around
 from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, WholeGames
 
-__all__ = ["Interval", "Of", "Spread", "SpreadData", "Totals", "by_round", "final", "totalled"]
+__all__ = [
+    "Interval",
+    "Of",
+    "Spread",
+    "SpreadData",
+    "Totals",
+    "by_round",
+    "final",
+    "occurrences",
+    "totalled",
+    "without_seat",
+]
 
 Of = tuple[Value, ...]
 
@@ -155,16 +166,14 @@ class Totals:
         if is_curve:
             for (of, number), value in by_round(measure, numbers).items():
                 self._count((CURVE, name, number, of), value)
-        if is_final or (is_table and measure.sums):
-            last = final(measure, row)
-            for of, value in last.items() if is_final else ():
+        if is_final:
+            for of, value in final(measure, row).items():
                 self._count((FINAL, name, 0, of), value)
         if is_table:
-            winners = sum(1 << seat for seat, place in enumerate(row.places) if place == 1)
-            owned = measure.seat is not None
-            met = last.items() if measure.sums else [(taken.of, taken.value) for taken in numbers]
-            for of, value in met:
-                self._count((TABLE, name, winners if owned else 0, of), value)
+            for of, value in occurrences(measure, row):
+                self._count(
+                    (TABLE, name, _result(measure, of, row), of if measure.sums else _unowned(measure, of)), value
+                )
             for of in {_unowned(measure, taken.of) for taken in numbers}:
                 self._count((MET, name, 0, of), None)
 
@@ -176,6 +185,14 @@ def _unowned(measure: Measure, of: Of) -> Of:
     """Return the subject with None in place of its seat."""
     seat = measure.seat
     return of if seat is None else (*of[:seat], None, *of[seat + 1 :])
+
+
+def _result(measure: Measure, of: Of, row: Row) -> int:
+    """Return the result of the seat of a thing, as in a :data:`Head`."""
+    if measure.seat is None or 1 not in row.places:
+        return 0
+    seat = of[measure.seat]
+    return 1 + (row.places.count(1) if seat is not None and row.places[seat] == 1 else 0)
 
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
@@ -193,6 +210,19 @@ def final(measure: Measure, row: Row) -> dict[Of, int | None]:
     for taken in row.taken.get(measure.name, ()):
         values[taken.of] = _with(measure, values.get(taken.of), taken.value)
     return values
+
+
+def occurrences(measure: Measure, row: Row) -> Iterable[tuple[Of, int | None]]:
+    """Return each occurrence of a subject with its value, or each subject with its sum if the measure sums."""
+    if measure.sums:
+        return final(measure, row).items()
+    return [(taken.of, taken.value) for taken in row.taken.get(measure.name, ())]
+
+
+def without_seat(measure: Measure, of: Of) -> Of:
+    """Return the subject without its seat."""
+    seat = measure.seat
+    return of if seat is None else (*of[:seat], *of[seat + 1 :])
 
 
 def _with(measure: Measure, before: int | None, value: int | None) -> int | None:

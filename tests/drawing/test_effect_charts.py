@@ -11,6 +11,7 @@ import pytest
 from interpreter.compare.effect_sizes import Effect
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
 from interpreter.drawing.game_charts import svg_of
+from tests.drawing.comparison_charts import charts
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
@@ -39,3 +40,14 @@ def test_counts_of_both_sides_are_positive() -> None:
     found = texts(svg_of(histogram_chart(LARGE, ("a", "b"))))
     assert {"a", "b", "games"} <= set(found)
     assert not any(text.startswith(("-", "−")) for text in found)
+
+
+@pytest.mark.slow
+def test_the_charts_of_the_documentation_show_what_the_report_does() -> None:
+    """Other versions of Matplotlib may draw them with other numbers."""
+    for path, svg in charts():
+        shown = path.read_text(encoding="utf-8")
+        fault = f"{path}: draw it again with `python -m tests.drawing.comparison_charts`"
+        assert texts(shown) == texts(svg), fault
+        assert re.findall(r"fill: (#\w+)", shown) == re.findall(r"fill: (#\w+)", svg), fault
+        assert len(shown) < 30_000

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
     from interpreter.compare.comparable import Side
     from interpreter.compare.differences import Comparison, Difference
+    from interpreter.compare.effect_sizes import Effect
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
 
@@ -76,6 +77,7 @@ class _Games(Struct, frozen=True):
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page (.html)."
 )
+@click.option("--full", is_flag=True, help="Show all cards, nodes and kinds, not only the largest effects.")
 @options.output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
@@ -89,6 +91,7 @@ def command(
     seed: int | None,
     jobs: int | None,
     report: Path | None,
+    full: bool,
     output: str,
 ) -> None:
     """Compare A and B: rules with their texts and statements, tables cell by cell, components, the board and its
@@ -101,8 +104,8 @@ def command(
     their boards and games side by side.
 
     With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
-    same seed, to compare the measures. With --each, every difference is applied to A by itself and played. --report
-    writes everything to one HTML file (100 games by default).
+    same seed, to compare the measures, and what they say of each card, node and kind. With --each, every difference is
+    applied to A by itself and played. --report writes everything to one HTML file (100 games by default).
 
     \b
     Examples:
@@ -152,7 +155,7 @@ def command(
     elif output == "text" and report is None:
         _text(comparison, names)
         if results is not None:
-            _text_of(results, names)
+            _text_of(results, names, full)
     if games and done < games:
         notice(f"stopped: {done} of {games} pairs of games are done")
         raise click.exceptions.Exit(STOPPED)
@@ -202,6 +205,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
     from interpreter.compare.effect_sizes import bots_for_all, effects
+    from interpreter.compare.gains import gains
     from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
 
@@ -238,7 +242,8 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     table = composed(f"{counted(number, 'player')} by the bot {name}", (), known)
     how = f"{table}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
-    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
+    found_effects, partings = effects(*rows, a.model.measures), [pair.parting for pair in done]
+    return Played(how, found_effects, partings, ranked(singly), count, gains(*rows, (a, b)))
 
 
 def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
@@ -271,10 +276,18 @@ def _collected(about: str, count: int, run: Callable[[Callable[[], bool]], Itera
 def _data_of(played: Played) -> dict[str, Json]:
     from interpreter.compare.divergence import causes
 
-    fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
     return {
         "played": played.how,
-        "effects": [{name: _rounded(getattr(each, name)) for name in fields} for each in played.effects],
+        "effects": [{"name": each.name, **_effect(each)} for each in played.effects],
+        "gains": [
+            {
+                "measure": each.measure,
+                "of": each.of,
+                "name": each.name,
+                **{fact: _effect(effect) if effect else None for fact, effect in each.facts.items()},
+            }
+            for each in played.gains
+        ],
         "first_apart": [
             {
                 "path": each.path,
@@ -289,6 +302,11 @@ def _data_of(played: Played) -> dict[str, Json]:
         "never_apart": sum(not each.path for each in played.partings),
         **({"by_itself": [_alone(each) for each in played.singly]} if played.singly else {}),
     }
+
+
+def _effect(effect: Effect) -> dict[str, Json]:
+    fields = ("a", "b", "difference", "low", "high", "size", "size_low", "size_high")
+    return {field: _rounded(getattr(effect, field)) for field in fields}
 
 
 def _alone(each: Alone) -> dict[str, Json]:
@@ -392,7 +410,8 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
             yield from wrap(f"{quote.id} {quote.reading or quote.text}", width, subsequent_indent="  ")
 
 
-def _text_of(played: Played, names: Sequence[str]) -> None:
+def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
+    from interpreter.cli.gain_tables import tell_gains
     from interpreter.compare.divergence import causes
 
     say()
@@ -412,6 +431,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     ]
     for line in _effects_table(rows, names) if rows else ():
         say(line)
+    tell_gains(played.gains, names, full)
     say()
     say(styled("First divergence", bold=True))
     ranked = causes(played.partings)

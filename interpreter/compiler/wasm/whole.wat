@@ -110,10 +110,8 @@
   (f64.store offset=64 (local.get $entry) (f64.add (f64.load offset=64 (local.get $entry))
     (f64.mul (f64.convert_i64_s (local.get $value)) (f64.convert_i64_s (local.get $value))))))
 
-;; Store the last value of this game under a key, or the total if the measure sums; none adds nothing to a total.
-(func $tally (param $key i64) (param $value i64) (param $sums i32)
-  (local $entry i32)
-  (local.set $entry (call $entry (local.get $key)))
+;; Store the last value of this game in an entry, or the total if the measure sums; none adds nothing to a total.
+(func $tally (param $entry i32) (param $value i64) (param $sums i32)
   (if (i64.ne (i64.load offset=16 (local.get $entry)) (global.get $game))
     (then
       (i64.store offset=16 (local.get $entry) (global.get $game))
@@ -130,13 +128,16 @@
 ;; Add the records of a game to the sums; return 0 if there may be no room for them.
 (func $sum_up (param $winners i64) (result i32)
   (local $at i32) (local $key i64) (local $value i64) (local $plan i32) (local $flags i32) (local $thing i64)
+  (local $others i64) (local $lost i64) (local $won i64) (local $entry i32) (local $games i32)
   (if (i32.gt_s (i32.add (global.get $known)
         (i32.shr_u (i32.sub (global.get $records_end) (i32.const {records})) (i32.const 2)))  ;; 4 new entries a record
       (i32.const {most_known}))
     (then (return (i32.const 0))))
   (global.set $game (i64.add (global.get $game) (i64.const 1)))
   (global.set $here (i32.const 0))
-  (local.set $winners (i64.shl (local.get $winners) (i64.const {round})))
+  (local.set $lost (i64.shl (i64.extend_i32_u (i64.ne (local.get $winners) (i64.const 0))) (i64.const {round})))
+  (local.set $won (i64.shl (i64.add (i64.popcnt (local.get $winners)) (i64.const 1)) (i64.const {round})))
+  (local.set $winners (i64.shl (local.get $winners) (i64.const 1)))  ;; a seat is one more in a key, where 0 is none
   (local.set $at (i32.const {records}))
   (block $done
     (loop $next
@@ -148,21 +149,35 @@
       (local.set $flags (i32.load (local.get $plan)))
       (local.set $thing (i64.and (local.get $key) (i64.const {no_round})))
       (if (i32.and (local.get $flags) (i32.const {curve}))
-        (then (call $tally (local.get $key) (local.get $value) (i32.and (local.get $flags) (i32.const {sums})))))
+        (then (call $tally (call $entry (local.get $key)) (local.get $value)
+          (i32.and (local.get $flags) (i32.const {sums})))))
       (if (i32.and (local.get $flags) (i32.const {final}))
-        (then (call $tally (i64.or (local.get $thing) (i64.const {kind_1})) (local.get $value)
+        (then (call $tally (call $entry (i64.or (local.get $thing) (i64.const {kind_1}))) (local.get $value)
           (i32.and (local.get $flags) (i32.const {sums})))))
       (if (i32.and (local.get $flags) (i32.const {table}))
         (then
-          (local.set $key (i64.or (local.get $thing) (i64.const {kind_2})))
+          (local.set $others (i64.and (local.get $thing) (i64.load offset=8 (local.get $plan))))
+          (local.set $key (i64.or (i64.const {kind_2})
+            (select (local.get $thing) (local.get $others) (i32.and (local.get $flags) (i32.const {sums})))))
           (if (i32.and (local.get $flags) (i32.const {owned}))
-            (then (local.set $key (i64.or (local.get $key) (local.get $winners)))))
+            (then (local.set $key (i64.or (local.get $key)
+              (select (local.get $won) (local.get $lost) (i32.wrap_i64 (i64.and (i64.const 1) (i64.shr_u
+                (local.get $winners)
+                (i64.shr_u (i64.xor (local.get $thing) (local.get $others))
+                  (i64.extend_i32_u (i32.load offset=4 (local.get $plan))))))))))))
+          (local.set $entry (call $entry (local.get $key)))
           (if (i32.and (local.get $flags) (i32.const {sums}))
-            (then (call $tally (local.get $key) (local.get $value) (i32.const 1)))
-            (else (call $add (call $entry (local.get $key)) (local.get $value))))
-          (call $tally
-            (i64.or (i64.and (local.get $thing) (i64.load offset=8 (local.get $plan))) (i64.const {kind_3}))
-            (i64.const {none}) (i32.const 0))))
+            (then
+              (call $tally (local.get $entry) (local.get $value) (i32.const 1))
+              (local.set $games (call $entry (i64.or (local.get $others) (i64.const {kind_3})))))
+            (else
+              (call $add (local.get $entry) (local.get $value))
+              (local.set $games (i32.load offset=8 (local.get $entry)))  ;; $add leaves it free: found before
+              (if (i32.eqz (local.get $games))
+                (then
+                  (local.set $games (call $entry (i64.or (local.get $others) (i64.const {kind_3}))))
+                  (i32.store offset=8 (local.get $entry) (local.get $games))))))
+          (call $tally (local.get $games) (i64.const {none}) (i32.const 0))))
       (local.set $at (i32.add (local.get $at) (i32.const 16)))
       (br $next)))
   (local.set $at (i32.const {met}))

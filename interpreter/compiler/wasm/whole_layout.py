@@ -42,8 +42,8 @@ ROW = 24
 CURVE, FINAL, TABLE, MET = range(4)
 """Kinds of sums.
 
-``CURVE``: the last value (or total) for a thing in a round. ``FINAL``: the same for a game. ``TABLE``: each record, or
-the total for a game if the measure sums. ``MET``: in how many games a thing occurred, for any owner.
+``CURVE``: the last value (or total) for a thing in a round. ``FINAL``: the same for a game. ``TABLE``: each record of a
+thing, or the total of a game and seat if the measure sums. ``MET``: in how many games a thing occurred, for any owner.
 """
 KIND = 62
 
@@ -75,12 +75,13 @@ def reserve(builder: ModuleBuilder) -> dict[str, int]:
     plans = []
     for measure in model.measures:
         curve, final, table = wanted(measure)
-        mask = (1 << MEASURE + 8) - 1
+        mask, shift = (1 << MEASURE + 8) - 1, 0
         parts = parts_if_any(builder.shapes, measure)
         if parts and measure.seat is not None:
-            mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
+            shift = parts[measure.seat].shift
+            mask &= ~(parts[measure.seat].mask << shift)
         flags = curve | final << 1 | table << 2 | measure.sums << 3 | (measure.seat is not None) << 4
-        plans += [flags, 0, *halves(mask)]
+        plans += [flags, shift, *halves(mask)]
     hashes = [half for seat in range(seats) for half in halves(name_hash(BOT_STREAM.format(seat)))]
     return {
         "records": memory.reserve_long(RECORDS * RECORD // LONG),
@@ -110,7 +111,7 @@ def whole_text(builder: ModuleBuilder, areas: dict[str, int], numbers: dict[str,
         slots_bytes=WORD << HASH_BITS,
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
-        most_known=MOST_KNOWN if seats <= ROUND_BITS else -1,  # winners are stored in the bits of the round
+        most_known=MOST_KNOWN if seats < 8 * LONG else -1,  # winners are the bits of a number
         none=NO_NUMBER,
         greatest=2**63 - 1,
         smallest=-(2**63),

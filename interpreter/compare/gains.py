@@ -1,0 +1,187 @@
+"""Effects on things: which cards, nodes and members of kinds gain between two rulesets, from paired games.
+
+A thing is a subject of a measure, apart from its seat. Each has up to three effects: how often it occurs in a game, its
+mean value, and how often the winner has it. The effects on a measure as a whole are left to
+:mod:`interpreter.compare.effect_sizes`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from statistics import median
+
+from msgspec import Struct
+
+from interpreter.base.plain_data import Value
+from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
+from interpreter.engine.rules import Rules
+from interpreter.language.model import Measure
+from interpreter.simulate.simulation import Row
+from interpreter.simulate.summary import Subject, about
+from interpreter.simulate.totals import Of, occurrences, without_seat
+
+__all__ = ["Gain", "GainTable", "gains", "tables_of"]
+
+_FEW = 5
+"""A mean needs at least so many games on each side."""
+
+
+class Gain(Struct, frozen=True):
+    """A thing of a measure, with the effects on its occurrences in a game, its mean value, and the percentage of games
+    in which the winner has it."""
+
+    measure: str
+    of: dict[str, int | str | None]
+    name: str
+    times: Effect
+    mean: Effect | None
+    winner: Effect | None
+
+    @property
+    def facts(self) -> dict[str, Effect | None]:
+        """Return its effects by name."""
+        return {"times": self.times, "mean": self.mean, "winner": self.winner}
+
+    @property
+    def effects(self) -> list[Effect]:
+        """Return the effects that it has."""
+        return [effect for effect in self.facts.values() if effect is not None]
+
+    @property
+    def size(self) -> float:
+        """Return its largest effect size."""
+        return max(abs(effect.size) for effect in self.effects)
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether any of its effects is significant."""
+        return any(effect.is_sure for effect in self.effects)
+
+
+def gains(a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> list[Gain]:
+    """Return the things of each measure that both rulesets have, those with the largest effect first.
+
+    A thing that does not occur on one side counts there as 0, unless most things do so, as those of another board.
+    """
+    if len(a) < 2:
+        return []
+    others = {measure.name: _by(measure) for measure in rulesets[1].model.measures}
+    return [
+        gain
+        for measure in rulesets[0].model.measures
+        if not measure.is_numbered and others.get(measure.name) == _by(measure)
+        for gain in sorted(_gains(measure, a, b, rulesets[0]), key=lambda gain: -gain.size)
+    ]
+
+
+def _by(measure: Measure) -> list[tuple[str, object]]:
+    return [(key.name, key.type) for key in measure.keys]
+
+
+class _Tally(Struct):
+    """A thing in one game: its occurrences, the sum and number of its values, its seats and their share of the win."""
+
+    times: int = 0
+    total: int = 0
+    count: int = 0
+    seats: set[Value] = set()
+    share: float = 0.0
+
+
+_NONE = _Tally()
+
+
+def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], ruleset: Rules) -> Iterator[Gain]:
+    sides = [[_tallies(measure, row) for row in rows] for rows in (a, b)]
+    met = [dict.fromkeys(of for tallies in side for of in tallies) for side in sides]
+    both = [of for of in met[0] if of in met[1]]
+    every = list(met[0] | met[1])
+    for of in every if 2 * len(both) > len(every) else both:
+        left, right = ([tallies.get(of, _NONE) for tallies in side] for side in sides)
+        yield _gain(measure, about(ruleset, measure.things, of), left, right)
+
+
+def _gain(measure: Measure, thing: Subject, a: Sequence[_Tally], b: Sequence[_Tally]) -> Gain:
+    def effect(part: Callable[[_Tally], Ratio]) -> Effect:
+        name = f"{measure.name}, {thing['name']}"
+        return ratio_effect(name, [part(tally) for tally in a], [part(tally) for tally in b])
+
+    valued = all(sum(tally.count > 0 for tally in side) >= _FEW for side in (a, b))
+    return Gain(
+        measure.name,
+        thing["of"],
+        thing["name"],
+        effect(lambda tally: (tally.times, 1)),
+        effect(lambda tally: (tally.total, tally.count)) if valued else None,
+        effect(lambda tally: (100 * tally.share, 1)) if measure.seat is not None else None,
+    )
+
+
+def _tallies(measure: Measure, row: Row) -> dict[Of, _Tally]:
+    tallies: defaultdict[Of, _Tally] = defaultdict(_Tally)
+    for of, value in occurrences(measure, row):
+        tally = tallies[without_seat(measure, of)]
+        tally.times += 1
+        if value is not None:
+            tally.total += value
+            tally.count += 1
+        seat = None if measure.seat is None else of[measure.seat]
+        if seat is not None and seat not in tally.seats:
+            tally.seats.add(seat)
+            tally.share += row.share(seat)
+    return tallies
+
+
+# --- tables
+
+
+class GainTable(Struct, frozen=True):
+    """Things of one measure as text: a title, heads and a row for each thing. ``sure`` are the significant rows,
+    ``left_out`` the number of things without a row."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    sure: frozenset[int]
+    left_out: int
+
+
+def tables_of(found: Sequence[Gain], most: int | None = None) -> Iterator[GainTable]:
+    """Yield a table for each measure: all things, or at most so many that differ."""
+    for measure, group in groupby(found, key=lambda gain: gain.measure):
+        things = list(group)
+        shown = things if most is None else [gain for gain in things if gain.size][:most]
+        columns = {
+            "": [gain.name for gain in shown],
+            "times": _cells([gain.times for gain in shown]),
+            "mean": _cells([gain.mean for gain in shown]),
+            "winner, %": _cells([gain.winner for gain in shown]),
+        }
+        filled = {head: cells for head, cells in columns.items() if any(cells)}
+        title = f"{measure}, by {', '.join(things[0].of)}".replace("_", " ")
+        count = f"{len(shown)} of {len(things)}" if len(shown) < len(things) else str(len(things))
+        yield GainTable(
+            f"{title}: {count}, {sum(gain.is_sure for gain in things)} significant",
+            tuple(filled),
+            tuple(zip(*filled.values(), strict=True)),
+            frozenset(place for place, gain in enumerate(shown) if gain.is_sure),
+            len(things) - len(shown),
+        )
+
+
+def _cells(effects: Sequence[Effect | None]) -> list[str]:
+    """Return the cells of a column: both sides and the interval, with as many digits as the intervals allow."""
+    known = [effect for effect in effects if effect is not None]
+    typical = median([effect.high - effect.difference for effect in known]) if known else 0.0
+    digits = 0 if typical >= 2 else 1 if typical >= 0.2 else 2
+    parts = [
+        [f"{number:.{digits}f}" for number in (effect.a, effect.b, effect.high - effect.difference)] for effect in known
+    ]
+    widths = [max(map(len, numbers)) for numbers in zip(*parts, strict=True)]
+    texts = iter(
+        f"{a.rjust(widths[0])} → {b.rjust(widths[1])} ± {reach.rjust(widths[2])}{' *' if effect.is_sure else ''}"
+        for effect, (a, b, reach) in zip(known, parts, strict=True)
+    )
+    return ["" if effect is None else next(texts) for effect in effects]
