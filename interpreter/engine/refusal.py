@@ -223,11 +223,11 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     if trait := trait_of(names, listed, choice.type):
         values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
-        return names.frame("refused.one_whose", name=trait.name, items=", ".join(values))
-    more = ", …" if len(listed) > _MOST else ""
+        return names.frame("refused.one_whose", name=trait.name, items=names.listed(values, trait.type))
     if not shown:
         return names.frame("refused.one_of_none")
-    return names.frame("refused.one_of", items=", ".join(shown) + more)
+    shown += ["…"] if len(listed) > _MOST else []
+    return names.frame("refused.one_of", items=names.listed(shown, choice.type))
 
 
 class Trait(Struct, frozen=True):
