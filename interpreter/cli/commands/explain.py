@@ -37,7 +37,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
 
     For a saved game LOG you can also explain a line, by the NUMBER that `replay LOG --numbers` prints: the rule that
     wrote it, its callers, the choice before it, the values. Or a MOVE, typed as in `play`, at the decision after N
-    choices: every condition, the values of its sides, and which conditions refuse the move.
+    choices: every condition, the values of its sides, and the rules that make the move legal or refuse it.
 
     \b
     Examples:
@@ -157,6 +157,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
     say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
+    quoted: set[str] = set()
     for condition in conditions:
         mark = {True: "✔", False: "✘", None: "?"}[condition.holds]
         unknown = frame(language, "explain.unknown") if condition.holds is None else ""
@@ -165,8 +166,9 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         for line in aligned(("", ""), condition.values, "    ")[1:]:
             say(line)
         say("    " + frame(language, "explain.rule", rule=condition.rule, place=condition.place))
-        if not condition.holds:
-            _quotes(condition.cites, "    ", apart=False)
+        news = tuple(each for each in condition.cites if not (condition.holds and each.id in quoted))
+        _quotes(news, "    ", apart=False)
+        quoted |= {each.id for each in condition.cites}
 
 
 def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True) -> None:
