@@ -63,7 +63,7 @@ class Lexicon:
         for section, entries in self.sections.items():
             for name in entries if section in WORDS and section not in _OF_OTHERS else ():
                 self._add(Meaning(section, name))
-        for row in reversed(self.model.cards):
+        for row in self.model.cards:
             if row.key is not None:
                 self._add(Meaning("card", str(row.key), row.kind, row.span))
         with kept_trees():
@@ -75,8 +75,11 @@ class Lexicon:
             self._add(Meaning("language", name))
 
     def _add(self, meaning: Meaning) -> dict[Use, str]:
-        graph = self.model.graph
-        name = graph.node if meaning.section == "graph" and graph is not None else meaning.name
+        graph, name = self.model.graph, meaning.name
+        if meaning.section == "graph" and graph is not None:
+            name = graph.node
+        elif meaning.section == "rules":
+            name = name.partition(" of ")[0]  # without the file of a local rule
         self._meanings.setdefault(name, {})[meaning] = None
         return self._uses.setdefault(meaning, {})
 

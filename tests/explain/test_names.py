@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -22,7 +24,7 @@ from interpreter.language.declare import OWN_CALLS
 from interpreter.language.scope import Frame
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, KindType, PieceType
 from interpreter.language.walk import descendants
-from interpreter.reading.files import shelf_for
+from interpreter.reading.files import Shelf, shelf_for
 from tests.support import shared
 
 
@@ -174,6 +176,28 @@ def test_a_layer_that_is_replaced_uses_nothing() -> None:
         span = below.value.span
         lines = range(span.line, span.line + span.text.count("\n") + 1)
         assert not places & {f"{span.file.name}:{line}" for line in lines}, (below.name, above.file)
+
+
+OVERLAY = """\
+language: 1
+overlay: pond/NAME
+over: [pond]
+rules:
+  extra: {is: "(who: seat) -> int: who.frogs"}
+  RULE: {wraps: pond, is: "base(VALUES) + extra(who)"}
+"""
+
+
+def test_rules_of_one_name_in_two_files_are_two_meanings(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "bad" / "_base", tmp_path / "rulesets")
+    (tmp_path / "rulesets/pond/overlays").mkdir()
+    rules = {"one": ("score", "who"), "two": ("leap_cost", "who, place")}
+    for name, (rule, values) in rules.items():
+        text = OVERLAY.replace("NAME", name).replace("RULE", rule).replace("VALUES", values)
+        (tmp_path / f"rulesets/pond/overlays/{name}.yaml").write_text(text, encoding="utf-8")
+    ruleset = load("pond", ["pond/one", "pond/two"], Shelf([tmp_path / "rulesets"]))
+    found = {each.parts[0].file: [use.what for use in each.uses] for each in explain(ruleset, "extra")}
+    assert found == {f"pond/{name}": [f"rule `{rule}` (pond/{name})"] for name, (rule, _) in rules.items()}
 
 
 # --- words

@@ -55,6 +55,19 @@ def test_values_of_all_types(tmp_path: Path) -> None:
     printed(loaded(write(tmp_path, ACT, sections=SECTIONS)).new_game(2), "en", 100)
 
 
+@pytest.mark.parametrize(
+    "text", ["2 ruby, 1 onyx", "2 ruby 1 onyx", "ruby 2 onyx 1", "ruby 2, onyx", "Ruby:2,onyx:1", "'2 ruby, 1 onyx'"]
+)
+def test_a_bag_is_typed_in_any_order(tmp_path: Path, text: str) -> None:
+    game = loaded(write(tmp_path, ACT, sections=SECTIONS)).new_game(2)
+    assert game.decision is not None
+    assert understood(game, game.decision, f"bag_and_number {text} 12") == {
+        "do": "bag_and_number",
+        "g": {"ruby": 2, "onyx": 1},
+        "n": 12,
+    }
+
+
 @pytest.mark.parametrize("id", ["germany-2018", "quebec-2018", "bsw-germany", "outpost", "goofspiel"])
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_values_of_shipped_rulesets(id: str, language: str) -> None:
