@@ -75,12 +75,11 @@ class Lexicon:
             self._add(Meaning("language", name))
 
     def _add(self, meaning: Meaning) -> dict[Use, str]:
-        graph, name = self.model.graph, meaning.name
-        if meaning.section == "graph" and graph is not None:
-            name = graph.node
-        elif meaning.section == "rules":
+        name, graph = meaning.name, self.model.graph
+        if meaning.section == "rules":
             name = name.partition(" of ")[0]  # without the file of a local rule
-        self._meanings.setdefault(name, {})[meaning] = None
+        for word in (name, graph.node) if meaning.section == "graph" and graph is not None else (name,):
+            self._meanings.setdefault(word, {})[meaning] = None
         return self._uses.setdefault(meaning, {})
 
     def _read(self, document: Document) -> None:

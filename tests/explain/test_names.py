@@ -122,6 +122,22 @@ def test_every_use_is_listed(id: str) -> None:
     assert checked > (20 if id == "goofspiel" else 500)
 
 
+@pytest.mark.parametrize("id", ["germany-2018", "outpost", "goofspiel"])
+def test_a_type_in_a_header_is_a_use(id: str) -> None:
+    ruleset, checked = lexicon(id).ruleset, 0
+    for name, entries in ruleset.composition.sections["rules"].items():
+        for entry in entries[lowest_in_force(ruleset, "rules", name, entries) :]:
+            span = entry.value.span
+            for number, line in enumerate(span.text.splitlines(), span.line):
+                header = re.search(r"\((\w+: [^)]*\)(?: -> [\w ]+)?)", line)
+                for kind in re.findall(r"[:>] (?:\w+ of )*([a-z]\w*)", header[1] if header else ""):
+                    place, what = f"{span.file.name}:{number}", f"rule `{name}` ({entry.file})"
+                    uses = [use for found in lexicon(id).explain(kind) for use in found.uses]
+                    assert (place, what) in {(use.place, use.what) for use in uses}, (kind, place)
+                    checked += 1
+    assert checked > (3 if id == "goofspiel" else 150)
+
+
 def test_names_of_the_language_are_those_of_the_checker() -> None:
     assert set(OWN_TYPES) == {*NAMED_TYPES, *MAKERS}
     model = load("germany-2018").model
@@ -140,6 +156,7 @@ def test_kinds_members_pieces_and_the_word_for_a_node() -> None:
     assert {"table `market_start`", "rule `no_tokens` (power-grid)"} <= {use.what for use in coal.uses}
     assert dict(told("resource")["kind of tokens"].facts)["is"] == "resource: coal, oil, garbage, uranium"
     city = told("city")["graph"]
+    assert city.uses == told("graph")["graph"].uses
     assert "rule `may_connect` (power-grid)" in {use.what for use in city.uses}
     assert [use.what for use in told("house")["kind of pieces"].uses] == ["thing of a seat `houses`"]
     assert "links" in {use.what for use in told("Essen")["node"].uses}
