@@ -19,8 +19,8 @@ import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load
-from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
+from interpreter.language.declare import OWN_CELLS
 from interpreter.language.file_layout import tidy
 from interpreter.language.grammar import RESERVED_WORDS, grammar
 from interpreter.reading.files import KINDS

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import EACCES, ENOENT
 from functools import wraps
@@ -174,11 +176,29 @@ def output_option(*formats: str) -> Callable[[Function], Function]:
 # --- values of options
 
 
-def loaded(name: str, overlays: Sequence[str] = ()) -> Ruleset:
-    """Load the ruleset of an id or path."""
+def loaded(name: str, overlays: Sequence[str] = (), other: str = "") -> Ruleset:
+    """Load the ruleset of an id or path. ``other`` is the next argument, in case they are swapped."""
+    from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.ruleset import load
 
-    return load(name, overlays)
+    try:
+        return load(name, overlays)
+    except RulesetError:
+        if not _is_loadable(other) or _is_loadable(name):
+            raise
+        command = click.get_current_context().command_path
+        message = f"the ruleset or saved game comes first: `{command} {shlex.join((other, name))}`"
+        raise click.UsageError(message) from None
+
+
+def _is_loadable(name: str) -> bool:
+    """Return whether a text is a saved game, or the id or path of a file of rulesets."""
+    from interpreter.engine.ruleset import find
+
+    try:
+        return bool(name) and (Path(re.sub(r"@[0-9]+$", "", name)).is_file() or find(name)[1] is not None)
+    except (OSError, ValueError):  # no path
+        return False
 
 
 def tell_plain(ruleset: Ruleset, players: int = 0, settings: Mapping[str, object] | None = None) -> None:

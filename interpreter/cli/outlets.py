@@ -24,7 +24,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.pages.notebook import game_cell
 from interpreter.protocol.engine_server import Engine
 from interpreter.testing import channels
-from interpreter.testing.channels import Channel, asked
+from interpreter.testing.channels import Channel, asked, tried
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -38,9 +38,19 @@ EXPLAINED = 3
 
 
 def _explanations(game: Game, player: int) -> object:
+    """Return why options are legal and other choices are not."""
     decision = asked(game, player)
-    options = decision.options if decision is not None else ()
-    return [conditions_of(game, option.as_dict(), "en", player) for option in islice(options, EXPLAINED)]
+    if decision is None:
+        return []
+    options = (option.as_dict() for option in islice(decision.options, EXPLAINED))
+    return [_conditions(game, choice, player) for choice in (*options, *tried(game, decision))]
+
+
+def _conditions(game: Game, choice: Mapping[str, object], player: int) -> object:
+    try:
+        return conditions_of(game, choice, "en", player)
+    except (IllegalMove, RuleFailure) as error:  # there is no such choice, or a condition cannot cope with it
+        return str(error)
 
 
 def _protocol(game: Game, player: int) -> object:

@@ -18,7 +18,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.editor.workspace import Desk
 from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
-from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_steps import MAKERS, resolve_type
 from interpreter.language.model import Model
@@ -310,8 +310,8 @@ class _Completer:
 
     def _types(self) -> Iterator[Proposal]:
         model = self.model
-        own = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link")
-        yield from (Proposal(name, "type") for name in (*own, *(f"{maker} of" for maker in MAKERS)))
+        own = ((name, f"{name} of" if name in MAKERS else name) for name in OWN_TYPES)
+        yield from (Proposal(text, "type", about=OWN_TYPES[name]) for name, text in own)
         declared = [*model.kinds, *model.card_kinds, *model.records, *model.pieces]
         yield from (Proposal(name, "type", rank=3) for name in declared)
         if model.graph is not None:
@@ -376,7 +376,7 @@ class _Completer:
             yield from (Proposal(name, "member", kind.name, rank=6) for name in kind.members)
         domains = [*model.kinds, *model.card_kinds, *([model.graph.node] if model.graph else [])]
         yield from (Proposal(name, "type", "all of them", rank=6) for name in domains)
-        yield from (Proposal(word, "word", rank=5) for word in ("players", "seats"))
+        yield from (Proposal(word, "word", about=about, rank=5) for word, about in OWN_VALUES.items())
         yield from (Proposal(role, "member", "role", rank=6) for role in model.roles)
         if not line.strip() or re.fullmatch(r"\s*\w*", line):
             yield from (Proposal(word, "keyword", rank=5) for word in (*sorted(STATEMENTS), "require", "base"))

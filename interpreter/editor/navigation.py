@@ -14,14 +14,23 @@ from pathlib import Path
 from msgspec import Struct
 
 from interpreter.base.source import SourceFile, Span
-from interpreter.editor.symbols import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.editor.workspace import Desk, Home
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
+from interpreter.explain.symbols import (
+    Meaning,
+    Mention,
+    declared,
+    described,
+    mentions,
+    own_uses,
+    sections_of,
+    signature_text,
+    types_in,
+)
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.model import Model
 from interpreter.language.parse import remembered
-from interpreter.language.types import NOTHING, Type
+from interpreter.language.types import Type
 from interpreter.reading.compose import NAMED_SECTIONS, word, words
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.schema import documentation
@@ -101,15 +110,16 @@ class Answers:
             case "helpers":
                 return f"{_code(meaning.name)}\n\na private rule or weight of this file"
             case "functions":
-                function = FUNCTIONS[meaning.name]
-                many = ", …" if function.many else ""
-                head = f"{function.name}({', '.join(function.parameters)}{many}) -> {function.gives}"
-                return f"{_code(head)}\n\n{function.about}"
+                return f"{_code(described(model, meaning))}\n\n{FUNCTIONS[meaning.name].about}"
+            case "language":
+                uses = own_uses(meaning.name).items()
+                return "\n\n".join([_code(meaning.name), *(f"{use}: {about}" for use, about in uses)])
             case "base":
-                return f"{_code(self._signature(model, meaning.name))}\n\nthe layer below, `{meaning.span}`"
+                return f"{_code(signature_text(model, meaning.name))}\n\nthe layer below, `{meaning.span}`"
             case "rules":
                 return self._rule(home, meaning.name)
-        return "\n\n".join(filter(None, [_code(self._line(model, meaning)), self._origin(home, meaning)]))
+        text = described(model, meaning) or f"{WORDS.get(meaning.section, meaning.section.rstrip('s'))} {meaning.name}"
+        return "\n\n".join(filter(None, [_code(text), self._origin(home, meaning)]))
 
     def _type_of(self, mention: Mention, home: Home, path: Path) -> Type | None:
         """Return the type of a local from the checker, at this position or at any use."""
@@ -119,14 +129,6 @@ class Answers:
         candidates = (types.get((span.start, span.end)) for span in (mention.span, *uses))
         return next((type_ for type_ in candidates if type_ is not None), None)
 
-    def _signature(self, model: Model, name: str) -> str:
-        signature = model.signatures.get(name)
-        if signature is None:
-            return name
-        parameters = ", ".join(f"{each}: {type_text(model, type_)}" for each, type_ in signature.parameters)
-        gives = f" -> {type_text(model, signature.result)}" if signature.result != NOTHING else ""
-        return f"{name}({parameters}){gives}"
-
     def _rule(self, home: Home, name: str) -> str:
         """Return signature, form, and every layer with its cited statements, uppermost first."""
         model, composition = home.examined.model, home.examined.composition
@@ -134,7 +136,7 @@ class Answers:
         assert composition is not None
         form = {"is": "a function", "does": "a procedure", "permits": "a verdict"}
         signature = model.signatures.get(name)
-        parts = [_code(self._signature(model, name)), form.get(signature.form, "") if signature else ""]
+        parts = [_code(signature_text(model, name)), form.get(signature.form, "") if signature else ""]
         for entry in reversed(composition.layers("rules", name)):
             covers = f", {entry.covers[0]} `{entry.covers[1]}`" if entry.covers else ""
             guards = [*entry.guards, entry.get("when")]
@@ -146,60 +148,6 @@ class Answers:
             more = [f"  - … and {len(quoted) - 6} more"] if len(quoted) > 6 else []
             parts.append("\n".join([head, *quoted[:6], *more]))
         return "\n\n".join(filter(None, parts))
-
-    def _line(self, model: Model, meaning: Meaning) -> str:
-        """Describe a name on one line."""
-        section, name = meaning.section, meaning.name
-        if section in CELLS and name in model.groups:
-            group = model.groups[name]
-            return f"{f'{group.owner}.' if group.owner else ''}{name}: {type_text(model, group.type)}"
-        if section == "settings" and name in model.settings:
-            return f"{name}: {type_text(model, model.settings[name].type)}"
-        if section == "interpretations" and name in model.interpretations:
-            doubt = model.interpretations[name]
-            return "\n".join(
-                [f"{name} = {doubt.default}", *(f"  {each}: {text}" for each, text in doubt.readings.items())]
-            )
-        if section == "tables" and name in model.tables:
-            table = model.tables[name]
-            return f"{name}[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
-        if section == "events" and name in model.events:
-            fields = ", ".join(
-                f"{each}: {type_text(model, type_)}" for each, type_ in model.events[name].fields.items()
-            )
-            return f"event {name}({fields})"
-        if section in ("kinds", "tokens") and name in model.kinds:
-            kind = model.kinds[name]
-            return f"{name}: {f'{kind.range[0]}..{kind.range[1]}' if kind.range else ', '.join(kind.members)}"
-        if section == "records" and name in model.records:
-            fields = ", ".join(f"{each}: {type_text(model, type_)}" for each, type_ in model.records[name].items())
-            return f"record {name}({fields})"
-        if section == "cards" and name in model.card_kinds:
-            attributes = model.card_kinds[name].attributes.items()
-            return f"card {name}: {', '.join(f'{each}: {type_text(model, type_)}' for each, type_ in attributes)}"
-        if section in ("attributes", "fields", "members"):
-            return self._part(model, meaning)
-        if section == "nodes" and model.graph is not None:
-            values = next((row.values for row in model.graph.nodes if row.name == name), {})
-            return f'{model.graph.node} "{name}" {", ".join(values)}'.rstrip()
-        if section == "card":
-            return f"{meaning.of} {name}"
-        if section == "graph" and model.graph is not None:
-            return f"{model.graph.node}: a node of the graph"
-        return f"{WORDS.get(section, section.rstrip('s'))} {name}"
-
-    def _part(self, model: Model, meaning: Meaning) -> str:
-        name, of = meaning.name, meaning.of
-        graph = model.graph
-        type_ = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
-        if meaning.section == "fields":
-            type_ = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
-        if of == "graph" and graph is not None:
-            type_ = {**graph.attributes, **graph.link, **graph.place}.get(name)
-            of = graph.node
-        if meaning.section == "members":
-            return f"{name}: a {of}"
-        return f"{of}.{name}{f': {type_text(model, type_)}' if type_ is not None else ''}"
 
     def _origin(self, home: Home, meaning: Meaning) -> str:
         """Describe where a name is declared, its `about` and its citations."""

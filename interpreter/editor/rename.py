@@ -13,11 +13,11 @@ from pathlib import Path
 
 from interpreter.base.source import Span
 from interpreter.editor.navigation import Answers, Place
-from interpreter.editor.symbols import CELLS, Meaning, Mention
 from interpreter.editor.workspace import Desk
 from interpreter.explain.cross_reference import WORDS
-from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.explain.symbols import CELLS, Meaning, Mention
+from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
+from interpreter.language.declare import OWN_CELLS
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.syntax_errors import STATEMENTS
 
@@ -43,6 +43,7 @@ _WHY = {
     "statements": "it is the id of a rulebook sentence",
     "files": "it is the path of the file; move the file and change its id",
     "functions": "it is part of the language",
+    "language": "it is part of the language",
     "base": "it is part of the language",
 }
 

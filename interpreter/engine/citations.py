@@ -13,7 +13,7 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 
-__all__ = ["Citation", "citations_of", "options_of"]
+__all__ = ["Citation", "citations_of", "lowest_in_force", "options_of"]
 
 
 class Citation(Struct, frozen=True):
@@ -47,7 +47,7 @@ def citations_of(ruleset: Rules) -> list[Citation]:
 
 
 def _of_entries(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
-    lowest = _lowest_in_force(ruleset, section, name, entries)
+    lowest = lowest_in_force(ruleset, section, name, entries)
     for index, entry in enumerate(entries):
         if index < lowest:
             continue
@@ -66,7 +66,7 @@ def _texts(entry: Entry, key: str) -> list[str]:
     return [scalar.text for scalar in words(entry.get(key))]
 
 
-def _lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> int:
+def lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> int:
     """Return the lowest layer in force: a layer that replaces without a guard disables all layers below."""
     rule = ruleset.model.rules.get(name) if section == "rules" else None
     for index in range(len(entries) - 1, 0, -1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 
 from msgspec import Struct
@@ -23,7 +24,17 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import AskSite, OptionSite
 
-__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse", "trait_of"]
+__all__ = [
+    "IllegalMove",
+    "Reason",
+    "because_of",
+    "decoded",
+    "domain_text",
+    "legal_choice",
+    "reasons_for",
+    "refuse",
+    "trait_of",
+]
 
 _MOST = 12
 """Number of allowed values that a message lists."""
@@ -65,13 +76,10 @@ def legal_choice(
     assert decision is not None
     if not decision.is_turned and table.machine.accepts(decision.state, number, values):
         return number, values
-    option = decision.site.options[number]
-    if not _reasons(Spoken(table, decision.state, language), decision.site, option, decision.env, values):
+    if not reasons_for(table, decision, number, values, language):
         return number, values
-    names = Spoken(table, decision.state, language, decision.actor)
-    known = known_locals(table, decision.frame, decision.actor)
-    reasons = _reasons(names, decision.site, option, known, values)
-    raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
+    reasons = reasons_for(table, decision, number, values, language, decision.actor)
+    raise IllegalMove(frame(language, "refused.option", option=decision.site.options[number].name), reasons)
 
 
 def decoded(
@@ -161,12 +169,19 @@ def _holds(condition: Evaluate, state: State, env: Env) -> bool | None:
         return None
 
 
-def _reasons(
-    names: Spoken, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
+def reasons_for(
+    table: Table,
+    decision: Decision,
+    number: int,
+    values: tuple[Value, ...],
+    language: str = "en",
+    player: int | None = None,
 ) -> list[Reason]:
-    """Return why an option is refused, as far as the reader of ``names`` may know; empty if it is legal."""
-    table, state = names.table, names.state
-    layer = table.rules.program.reach.procedures[site.procedure]
+    """Return why a choice is refused, by the reason that matters most, as far as a player may know it; without a
+    player, all of it. Empty if the choice is legal."""
+    names, env = Spoken(table, decision.state, language, player), known_locals(table, decision.frame, player)
+    state, option = names.state, decision.site.options[number]
+    layer = table.rules.program.reach.procedures[decision.site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):
@@ -176,40 +191,56 @@ def _reasons(
             return reasons
         possible.append((reasons, False))
     outside: list[Failed] = []
+    least: Env | None = None
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
         if not outside and (found := _outside(names, items, env, value, choice)) is not None:
-            message, is_known, is_told_apart = found
+            message, is_known, is_told_apart, lowest = found
             outside.append(([Reason(message, rule, cites, choice.span, names.language)], is_known))
             if is_told_apart:
                 return outside[0][0]
+            least = [*env]
+            least[variable] = lowest
+        elif least is not None:
+            least[variable] = value
         env[variable] = value
-    failing = (
-        (_failing(names, node, env, rule, cites), holds is False)
-        for test, node in zip(option.tests, option.core.tests, strict=True)
-        if not (holds := _holds(test, state, env))
-    )
+
+    def failing(other: Env | None = None) -> Iterator[Failed]:
+        for test, node in zip(option.tests, option.core.tests, strict=True):
+            holds = _holds(test, state, env)
+            if not holds and (reasons := _failing(names, node, env, rule, cites, other)):
+                yield reasons, holds is False
+
+    def as_far_as_possible(failed: Iterator[Failed]) -> Iterator[Failed]:
+        with suppress(RuleFailure, LookupError, TypeError):  # conditions may raise for a value that is not offered
+            yield from failed
+
     if not outside:
-        return _foremost(chain(possible, failing))
-    try:
-        # A failing condition explains more, but conditions may raise for a value that is not offered.
-        return _foremost(chain(failing, outside, possible))
-    except (RuleFailure, LookupError, TypeError):
-        return _foremost(chain(outside, possible))
+        return _foremost(chain(possible, failing()))
+    # A failing condition explains more; most of all one that no number meets.
+    return _foremost(chain(*map(as_far_as_possible, (failing(least), failing())), outside, possible))
 
 
 def _outside(
     names: Spoken, items: Evaluate, env: Env, value: Value, choice: core.Choice
-) -> tuple[str, bool, bool] | None:
-    """Return the message for a value that is not among those offered, whether the reader knows these, and whether a
-    trait tells them from all others."""
+) -> tuple[str, bool, bool, Value] | None:
+    """Return the message for a value that is not among those offered, whether the reader knows these, whether a trait
+    tells them from all others, and the least offered number in place of a number."""
+    lowest = value
     try:
         domain = items(names.state, env)
         if value in domain:
             return None
         what, is_told_apart = domain_text(names, domain, choice), bool(trait_of(names, domain, choice.type))
+        if isinstance(choice.type, IntType):
+            lowest = domain.start if isinstance(domain, range) else min(domain, default=value)
     except Unseen:
-        return names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")), False, False
-    return names.frame("refused.must_be", name=choice.name, what=what), True, is_told_apart
+        return (
+            names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")),
+            False,
+            False,
+            value,
+        )
+    return names.frame("refused.must_be", name=choice.name, what=what), True, is_told_apart, lowest
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
@@ -223,11 +254,11 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     if trait := trait_of(names, listed, choice.type):
         values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
-        return names.frame("refused.one_whose", name=trait.name, items=", ".join(values))
-    more = ", …" if len(listed) > _MOST else ""
+        return names.frame("refused.one_whose", name=trait.name, items=names.listed(values, trait.type))
     if not shown:
         return names.frame("refused.one_of_none")
-    return names.frame("refused.one_of", items=", ".join(shown) + more)
+    shown += ["…"] if len(listed) > _MOST else []
+    return names.frame("refused.one_of", items=names.listed(shown, choice.type))
 
 
 class Trait(Struct, frozen=True):
@@ -257,13 +288,27 @@ def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | No
     return None
 
 
-def _failing(names: Spoken, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
-    """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict."""
-    reasons = _below(names, node, env)
-    if reasons:
-        return reasons
-    message = names.frame("refused.holds_not", text=text_of(node))
+def _failing(
+    names: Spoken,
+    node: core.Expression,
+    env: Env,
+    rule: str,
+    cites: tuple[str, ...],
+    other: Env | None = None,
+    because: Because | None = None,
+) -> list[Reason]:
+    """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict; with ``other``
+    locals, only those that fail with these too."""
+    reasons = _below(names, node, env, other)
+    if reasons or (other and (reasons is not None or _holds(_compiled(names, node), names.state, other))):
+        return reasons or []
+    causes = ", ".join(because.why_not(node, env)) if because is not None else ""
+    message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
     return [Reason(message, rule, cites, node.span, names.language)]
+
+
+def _compiled(names: Spoken, node: core.Expression) -> Evaluate:
+    return names.table.machine.expressions.compile(node)
 
 
 def because_of(table: Table, state: State) -> Because:
@@ -272,7 +317,7 @@ def because_of(table: Table, state: State) -> Because:
     names = Spoken(table, state, "en")
 
     def reasons_below(node: core.Expression, env: Env) -> list[str]:
-        return [str(reason) for reason in _below(names, node, env)]
+        return [str(reason) for reason in _below(names, node, env) or ()]
 
     return Because(table.machine.expressions.compile, state, names, reasons_below)
 
@@ -286,54 +331,68 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
 
 
 def _refusals(
-    names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None
+    names: Spoken,
+    verdict: str,
+    values: tuple[Value, ...],
+    because: Because | None = None,
+    others: tuple[Value, ...] | None = None,
 ) -> Iterator[Failed]:
-    """Yield the lines of a verdict that may fail, up to the first that surely does."""
+    """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second list of
+    values, only lines that fail for both."""
     table, state = names.table, names.state
     layer = table.rules.program.reach.procedures[verdict]
-    compile_ = table.machine.expressions.compile
-    env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-    applies = layer.guard is None or _holds(compile_(layer.guard), state, env)
+    unset = [None] * (layer.local_count - len(values))
+    env: Env = [*values, *unset]
+    other: Env | None = [*others, *unset] if others is not None else None
+    applies = layer.guard is None or _holds(_compiled(names, layer.guard), state, env)
     if not applies:
         yield from (
             (reasons, is_known and applies is False)
-            for reasons, is_known in _refusals(names, layer.below, values, because)
+            for reasons, is_known in _refusals(names, layer.below, values, because, others)
         )
     if applies is False:
         return
     assert isinstance(layer.body, tuple)
     for line in layer.body:
         assert isinstance(line, core.Requirement)
-        test = compile_(line.test)
+        test = _compiled(names, line.test)
         if line.bind is not None:
-            try:
-                env[line.bind] = test(state, env)
-            except Unseen:
-                env[line.bind] = Veil()
-        elif not (holds := _holds(test, state, env)):
-            reasons = _below(names, line.test, env)
-            if not reasons:
-                causes = ", ".join(because.why_not(line.test, env)) if because is not None else ""
-                message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({causes})" if causes else "")
-                cites = table.rules.own_cites(line.cites or layer.cites)
-                name = layer.rule.partition("!")[0]  # a helper's name without its file
-                reasons = [Reason(message, name, cites, line.span, names.language)]
+            for locals_ in (env, other):
+                if locals_ is not None:
+                    locals_[line.bind] = _seen(test, state, locals_)
+            continue
+        holds = _holds(test, state, env)
+        name = layer.rule.partition("!")[0]  # a helper's name without its file
+        cites = table.rules.own_cites(line.cites or layer.cites)
+        if not holds and (reasons := _failing(names, line.test, env, name, cites, other, because)):
             yield reasons, holds is False and bool(applies)
             if holds is False:
                 return
 
 
-def _below(names: Spoken, node: core.Expression, env: list[Value]) -> list[Reason]:
-    """Return the reasons of the verdict that a condition calls, if it does nothing else."""
-    if not isinstance(node, core.CallBase | core.CallRule):
-        return []
-    table, state = names.table, names.state
-    target = table.rules.program.target(node)
-    if table.rules.program.reach.procedures[target].form != "permits":
-        return []
-    compile_ = table.machine.expressions.compile
+def _seen(value: Evaluate, state: State, env: Env) -> Value:
+    """Return a value for the lines below, or a veil if it reads something hidden."""
     try:
-        values = tuple(compile_(argument)(state, env) for argument in node.arguments)
+        return value(state, env)
     except Unseen:
-        return []
-    return refuse(names, target, values)
+        return Veil()
+
+
+def _below(names: Spoken, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
+    """Return the reasons of the verdict that a condition calls; None if it does anything else."""
+    if not isinstance(node, core.CallBase | core.CallRule):
+        return None
+    program, state = names.table.rules.program, names.state
+    target = program.target(node)
+    if program.reach.procedures[target].form != "permits":
+        return None
+    try:
+        values, others = (
+            tuple(_compiled(names, argument)(state, locals_) for argument in node.arguments)
+            if locals_ is not None
+            else None
+            for locals_ in (env, other)
+        )
+    except Unseen:
+        return None
+    return _foremost(_refusals(names, target, values or (), None, others))

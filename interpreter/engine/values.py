@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
@@ -31,13 +31,39 @@ from interpreter.language.types import (
     Type,
 )
 
-__all__ = ["Names", "type_text"]
+__all__ = ["PATH", "Names", "separators", "type_text"]
+
+
+PATH = " – "
+"""Separator of the nodes of a path."""
 
 
 def type_text(model: Model, type_: Type) -> str:
     """Format a type in the words of the ruleset, which may have its own word for a node."""
     node = model.graph.node if model.graph is not None else "node"
     return re.sub(r"\bnode\b", node, str(type_))
+
+
+def separators(model: Model, of: Type) -> tuple[str, ...]:
+    """Return what may stand between the items of a list, the usual one first: commas if the text of an item holds
+    none."""
+    return _SEPARATORS[min(_levels(model, of), len(_SEPARATORS) - 1) :]
+
+
+def _levels(model: Model, type_: Type) -> int:
+    """Return how deep commas are nested in the text of a value."""
+    match type_:
+        case BagType():
+            return 1
+        case CollectionType():
+            return 1 + _levels(model, type_.of)
+        case RecordType():
+            return 1 + max((_levels(model, of) for of in model.records[type_.name].values()), default=0)
+        case _:
+            return 0
+
+
+_SEPARATORS = (", ", "; ", " | ", " || ")
 
 
 class Names:
@@ -119,8 +145,9 @@ class Names:
                 parts = [f"{n} {self.text(member, kind)}" for member, n in enumerate(value) if n]
                 return ", ".join(parts) or self.word("nothing") or "nothing"
             case CollectionType():
-                between = " – " if isinstance(type_.of, NodeType) else ", "
-                return between.join(self.text(item, type_.of) for item in value) or self._empty()
+                texts = [self.text(item, type_.of) for item in value]
+                text = PATH.join(texts) if isinstance(type_.of, NodeType) else self.listed(texts, type_.of)
+                return text or self._empty()
             case CardType():
                 kind_of = self.model.cards[value].kind
                 return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
@@ -130,7 +157,7 @@ class Names:
             case NodeType():
                 return self._nodes[value]
             case PileType():
-                return ", ".join(self.text(card, CardType()) for card in value)
+                return self.listed([self.text(card, CardType()) for card in value], CardType())
             case RecordType():
                 fields = self.model.records[type_.name]
                 return ", ".join(f"{n} {self.text(v, t)}" for (n, t), v in zip(fields.items(), value, strict=True))
@@ -145,6 +172,11 @@ class Names:
         """Format a public value like :meth:`text`."""
         is_same = public is None or isinstance(type_, TextType)
         return self.text(public if is_same else self.value(public, type_), type_)
+
+    def listed(self, texts: Sequence[str], of: Type) -> str:
+        """Join the texts of values of a type so that one sees where each ends."""
+        between = separators(self.model, of)
+        return next((each for each in between if not any(each in text for text in texts)), between[-1]).join(texts)
 
     def _empty(self) -> str:
         """Return the word for an empty list or set."""

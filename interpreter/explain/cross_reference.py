@@ -1,13 +1,13 @@
-"""Explanations of names in a ruleset: meaning, position, cited statements and uses.
+"""Declarations, cells and statements of a ruleset for readers: source texts, positions and cited statements.
 
-A composed ruleset and a name (a declaration such as a rule, table, trigger or setting, a cell of a table, or the id of
-a statement) go in. :class:`Explanation` values come out, which the command line prints as text or JSON.
+:mod:`interpreter.explain.names` finds what a name means and who uses it, and puts :class:`Explanation` values together,
+which the command line prints as text or JSON.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import dedent
 
 from msgspec import Struct
@@ -19,9 +19,8 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.rules import Rules
 from interpreter.language import core
-from interpreter.language.model import RuleLayer, Table, spoken_name
+from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
-from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, cites_below, word
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
@@ -32,11 +31,14 @@ __all__ = [
     "Part",
     "Quote",
     "Use",
+    "cell_explained",
     "cell_place",
-    "explain",
+    "facts_of",
     "for_readers",
+    "line_of",
     "part_of",
     "quote",
+    "statement_explained",
     "type_in_words",
     "type_text",
     "written",
@@ -60,6 +62,11 @@ WORDS = {
     "cards": "kind of cards",
     "kinds": "kind",
     "records": "record",
+    "pieces": "kind of pieces",
+    "roles": "role",
+    "asks": "decision",
+    "decisions": "decision",
+    "says": "words of",
     "boards": "board",
     "table": "panel of the table",
     "faces": "face of cards",
@@ -74,7 +81,6 @@ WORDS = {
 """Names of the kinds of declarations, by section."""
 
 TEXTS = ("rules", "tables")  # sections whose declarations are shown by their text only
-_CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
 _REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
 
 
@@ -120,34 +126,6 @@ class Explanation(Struct, frozen=True):
     uses: tuple[Use, ...]
 
 
-def explain(ruleset: Rules, name: str) -> list[Explanation]:
-    """Return all meanings of a name in a ruleset. Raises ``LookupError``, with a suggestion, if there are none."""
-    if name in ruleset.statements:
-        return [_statement(ruleset, name)]
-    if match := _CELL.fullmatch(name.strip()):
-        return [_cell(ruleset, match[1], [part.strip() for part in match[2].split(",")])]
-    sections = ruleset.composition.sections
-    explanations = [
-        _declared(ruleset, section, name, entries[name])
-        for section, entries in sections.items()
-        if section in WORDS and name in entries
-    ]
-    if not explanations:
-        known = {entry for section, entries in sections.items() if section in WORDS for entry in entries}
-        hint = did_you_mean(name, {*known, *ruleset.statements})
-        raise LookupError(f"unknown name `{name}` in `{ruleset.id}`{hint}")
-    return explanations
-
-
-# --- declarations -----------------------------------------------------------------------------------------------------
-
-
-def _declared(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Explanation:
-    parts = tuple(part_of(ruleset, section, entry) for entry in reversed(entries))
-    facts = tuple((key, value) for key, value in _facts(ruleset, section, name) if value)
-    return Explanation(name, WORDS[section], facts, parts, tuple(_uses(ruleset, section, name)))
-
-
 def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     """Describe one layer of a declaration."""
     covers = entry.covers
@@ -156,7 +134,7 @@ def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     short = section in TEXTS
     return Part(
         file=entry.file,
-        place=_line(entry.span),
+        place=line_of(entry.span),
         covers=f"{covers[0]} {covers[1]}" if covers else "",
         when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
         about=word(entry.get("about")) if short else "",
@@ -194,7 +172,8 @@ def written(section: str, entry: Entry) -> str:
     return dedent(" " * column + file.text[start : entry.value.span.end]).rstrip()
 
 
-def _line(span: Span) -> str:
+def line_of(span: Span) -> str:
+    """Return the file and line of a span."""
     return f"{span.file.name}:{span.line}"
 
 
@@ -204,7 +183,8 @@ def quote(ruleset: Rules, id: str) -> Quote:
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
 
-def _facts(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str]]:
+def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a declaration as a whole, some of it empty."""
     model = ruleset.model
     match section:
         case "rules":
@@ -260,81 +240,10 @@ def _phases(ruleset: Rules, trigger: str) -> str:
     return ", ".join(phase for phase, facts in ruleset.program.reach.phase_facts.items() if event in facts.events)
 
 
-# --- uses -------------------------------------------------------------------------------------------------------------
-
-
-def _uses(ruleset: Rules, section: str, name: str) -> Iterator[Use]:
-    model = ruleset.model
-    match section:
-        case "rules":
-            yield from _places(ruleset, lambda node: isinstance(node, core.CallRule) and node.rule == name)
-            for setting in model.settings.values():
-                if setting.check == name:
-                    yield Use(f"check of the setting `{setting.name}`", _line(setting.span))
-        case "tables":
-            yield from _places(ruleset, lambda node: isinstance(node, core.TableCell) and node.table == name)
-            for group in model.groups.values():
-                if name == group.spaces:
-                    yield Use(f"spaces of the track `{group.name}`", _line(group.span))
-        case "triggers":
-            event = model.triggers[name].event
-            yield from _places(ruleset, lambda node: isinstance(node, core.Notes) and node.event == event)
-        case "events":
-            yield from _places(ruleset, lambda node: isinstance(node, core.Notes) and node.event == name)
-            for trigger in model.triggers.values():
-                if trigger.event == name:
-                    yield Use(f"trigger `{trigger.name}`", _line(trigger.span))
-        case "settings" | "interpretations":
-            yield from _places(ruleset, lambda node: isinstance(node, core.SettingValue) and node.name == name)
-        case "zones" | "pools" | "tracks" | "has" | "state":
-            yield from _places(ruleset, lambda node: isinstance(node, core.Cell) and node.group == name)
-        case _:
-            return
-
-
-def _places(ruleset: Rules, matches: Callable[[object], bool]) -> list[Use]:
-    """Return the positions of matching nodes in the texts of the ruleset, each line once."""
-    uses = [
-        Use(owner, _line(node.span))
-        for owner, tree in _trees(ruleset)
-        for node in descendants(tree)
-        if isinstance(node, core.Core) and matches(node) and node.span.file.name != "<nowhere>"
-    ]
-    return list(dict.fromkeys(uses))
-
-
-def _trees(ruleset: Rules) -> Iterator[tuple[str, object]]:
-    """Yield every checked text with its owner."""
-    model = ruleset.model
-    for name, layer in ruleset.program.reach.procedures.items():
-        yield from ((_owner(ruleset, name, layer), tree) for tree in (layer.when, layer.body))
-    for trigger in model.triggers.values():
-        yield f"trigger `{trigger.name}`", trigger.test
-    for rule in model.standing.values():
-        yield f"standing rule `{rule.name}`", rule.trees
-    for group in model.groups.values():
-        yield f"`{group.name}`", group.trees
-    for board in model.boards:
-        yield f"board `{board.name}`", board.trees
-    for panel in model.panels:
-        yield f"panel `{panel.name}`", panel.trees
-    for measure in model.measures:
-        yield f"measure `{measure.name}`", measure.trees
-    yield "result", model.ranking
-    yield "round", model.phase_guards
-
-
-def _owner(ruleset: Rules, procedure: str, layer: RuleLayer) -> str:
-    name = spoken_name(procedure)
-    if name in ruleset.model.rules:
-        return f"rule `{name}` ({layer.file})"
-    return f"trigger `{name}`" if name in ruleset.model.triggers else f"standing rule `{name}`"
-
-
 # --- cells and statements ---------------------------------------------------------------------------------------------
 
 
-def _cell(ruleset: Rules, name: str, keys: list[str]) -> Explanation:
+def cell_explained(ruleset: Rules, name: str, keys: list[str], uses: Iterable[Use]) -> Explanation:
     """Explain a cell of a table, by its keys as written in a rule."""
     table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
@@ -344,7 +253,7 @@ def _cell(ruleset: Rules, name: str, keys: list[str]) -> Explanation:
         replace(part_of(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
     )
     facts = (("value", shown), ("place", str(span)))
-    return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+    return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(uses))
 
 
 def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
@@ -398,7 +307,7 @@ def _number_word(type_: Type) -> str:
     return "whole number" if isinstance(type_, IntType) else str(type_)
 
 
-def _statement(ruleset: Rules, id: str) -> Explanation:
+def statement_explained(ruleset: Rules, id: str) -> Explanation:
     """Explain a statement: its text, the parts that cite it, and the scenarios that test it."""
     from interpreter.testing.suite import suite_of
 
@@ -410,10 +319,10 @@ def _statement(ruleset: Rules, id: str) -> Explanation:
         ("reading", statement.reading),
     )
     citing = [
-        Use(_citing(citation), _line(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
+        Use(_citing(citation), line_of(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
     ]
     scenarios = [
-        Use(f"scenario `{scenario.name}`", _line(scenario.span))
+        Use(f"scenario `{scenario.name}`", line_of(scenario.span))
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
         if id in scenario.statements
     ]

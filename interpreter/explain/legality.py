@@ -11,15 +11,17 @@ from msgspec import Struct
 
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
-from interpreter.engine.refusal import decoded, domain_text, trait_of
+from interpreter.engine.refusal import decoded, domain_text, reasons_for, trait_of
 from interpreter.engine.sight import Unseen, known_locals
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import State, Value
 from interpreter.language import core
+from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
-from interpreter.lowering.constants import RuleFailure
-from interpreter.plain.closures import Evaluate
+from interpreter.lowering.constants import Constants, RuleFailure
+from interpreter.lowering.lower import Program
+from interpreter.plain.functions import Called, Functions
 
 __all__ = ["Asked", "conditions_of"]
 
@@ -48,48 +50,58 @@ def conditions_of(
     Raises ``IllegalMove`` if there is no such alternative, or a value has the wrong type.
     """
     number, values = decoded(game.table, game.decision, choice, language)
-    return list(_Asker(game, language, player).of_choice(number, values))
+    assert game.decision is not None
+    reasons = reasons_for(game.table, game.decision, number, values, language, player)
+    first = {str(reason.span) for reason in reasons[:1]}
+    asked = _Asker(game, language, player).of_choice(number, values)
+    return sorted(asked, key=lambda each: (each.place not in first, (False, None, True).index(each.holds)))
 
 
 class _Asker:
     def __init__(self, game: Game, language: str, player: int | None) -> None:
-        self._game, self._player = game, player
+        self._game = game
         self._names = Spoken(game.table, game.state, language, player)
-        self._state = self._names.state
+        self._state, self._player = self._names.state, player
+        self._functions = _Traced(game.ruleset.program, game.machine.constants)
 
     def of_choice(self, number: int, values: tuple[Value, ...]) -> Iterator[Asked]:
         game, decision = self._game, self._game.decision
         assert decision is not None
         option = decision.site.options[number]
         layer = game.ruleset.program.reach.procedures[decision.site.procedure]
-        cites = option.core.cites or layer.cites
+        rule = layer.spoken, option.core.cites, layer.cites
         env = known_locals(game.table, decision.frame, self._player)
         if option.core.guard is not None:
-            yield from self._asked(option.core.guard, env, layer.spoken, cites)
-        for variable, items, value, choice in zip(
-            option.variables, option.items, values, option.core.choices, strict=True
-        ):
-            yield self._offered(choice, items, env, value, layer.spoken, cites)
+            yield from self._asked(option.core.guard, env, *rule)
+        for variable, value, choice in zip(option.variables, values, option.core.choices, strict=True):
+            yield self._offered(choice, env, value, *rule)
             env[variable] = value
         for test in option.core.tests:
-            yield from self._asked(test, env, layer.spoken, cites)
+            yield from self._asked(test, env, *rule)
 
     def _offered(
-        self, choice: core.Choice, items: Evaluate, env: list[Value], value: Value, rule: str, cites: tuple[str, ...]
+        self,
+        choice: core.Choice,
+        env: list[Value],
+        value: Value,
+        rule: str,
+        own: tuple[str, ...],
+        cites: tuple[str, ...],
     ) -> Asked:
         text, place = f"{choice.name} in {text_of(choice.items)}", str(choice.span)
         shown = [(choice.name, self._names.text(value, choice.type))]
-        try:
-            domain = items(self._state, env)
-            is_offered = value in domain
-            if trait := trait_of(self._names, domain, choice.type):
-                shown.append((f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
-            shown.append((text_of(choice.items), domain_text(self._names, domain, choice)))
-        except Unseen:
-            return Asked(text, None, tuple(shown), rule, place, self._quotes(cites))
-        return Asked(text, is_offered, tuple(shown), rule, place, self._quotes(cites))
+        domain = self._value(choice.items, env)
+        quotes = self._quotes(own, cites)
+        if domain is _UNKNOWN:
+            return Asked(text, None, tuple(shown), rule, place, quotes)
+        if trait := trait_of(self._names, domain, choice.type):
+            shown.append((f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
+        shown.append((text_of(choice.items), domain_text(self._names, domain, choice)))
+        return Asked(text, value in domain, tuple(shown), rule, place, quotes)
 
-    def _asked(self, node: core.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
+    def _asked(
+        self, node: core.Expression, env: list[Value], rule: str, own: tuple[str, ...], cites: tuple[str, ...]
+    ) -> Iterator[Asked]:
         """Evaluate a condition or, if it only calls a verdict, the lines of the verdict."""
         lines = self._verdict(node, env)
         if lines is not None:
@@ -99,7 +111,8 @@ class _Asker:
             return  # `require yes` is no condition
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
-        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
+        quotes = self._quotes(own, cites)
+        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), quotes)
 
     def _verdict(self, node: core.Expression, env: list[Value]) -> Iterator[Asked] | None:
         if not isinstance(node, core.CallBase | core.CallRule):
@@ -107,25 +120,27 @@ class _Asker:
         target = self._game.ruleset.program.target(node)
         if self._game.ruleset.program.reach.procedures[target].form != "permits":
             return None
-        arguments = [self._value(argument, env) for argument in node.arguments]
-        return None if _UNKNOWN in arguments else self._lines(target, arguments)
+        arguments = [(self._value(argument, env), (*self._functions.cites,)) for argument in node.arguments]
+        values = [value for value, _ in arguments]
+        return None if _UNKNOWN in values else self._lines(target, values, dict(enumerate(c for _, c in arguments)))
 
-    def _lines(self, verdict: str, values: list[Value]) -> Iterator[Asked]:
-        """Evaluate the lines of the uppermost layer in force."""
+    def _lines(self, verdict: str, values: list[Value], called: dict[int, tuple[str, ...]]) -> Iterator[Asked]:
+        """Evaluate the lines of the uppermost layer in force. ``called`` are the statements of the rules that the
+        locals come from."""
         layer = self._game.ruleset.program.reach.procedures[verdict]
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
         if layer.guard is not None and (applies := self._value(layer.guard, env)) is not True:
             if applies is _UNKNOWN:
-                yield from self._asked(layer.guard, env, layer.spoken, layer.cites)
-            yield from self._lines(layer.below, values)
+                yield from self._asked(layer.guard, env, layer.spoken, (), layer.cites)
+            yield from self._lines(layer.below, values, called)
             return
-        assert isinstance(layer.body, tuple)
-        for line in layer.body:
-            assert isinstance(line, core.Requirement)
+        for line in _requirements(layer):
             if line.bind is None:
-                yield from self._asked(line.test, env, layer.spoken, line.cites or layer.cites)
+                read = {each.index for each in descendants(line.test) if isinstance(each, core.Local)}
+                cites = (*line.cites, *(cite for local in sorted(read) for cite in called.get(local, ())))
+                yield from self._asked(line.test, env, layer.spoken, cites, layer.cites)
             else:
-                env[line.bind] = self._value(line.test, env)
+                env[line.bind], called[line.bind] = self._value(line.test, env), (*self._functions.cites,)
 
     def _sides(self, node: core.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
         """Yield the sides of a condition with their values, each text once."""
@@ -139,19 +154,63 @@ class _Asker:
             yield text, self._names.text(shown, part.type)
 
     def _value(self, node: core.Expression, env: list[Value]) -> Value:
-        self._game.machine.meter.refill()
+        self._functions.begin(self._state)
         try:
-            value = self._game.machine.expressions.compile(node)(self._state, env)
+            value = self._functions.expressions.items(node)(self._state, env)
             hash(value)  # reads every part, so that a veil raises
         except (RuleFailure, LookupError, TypeError, Unseen):  # excluded by another condition, or hidden
+            self._functions.cites.clear()
             return _UNKNOWN
         return value
 
-    def _quotes(self, cites: tuple[str, ...]) -> tuple[Quote, ...]:
-        return tuple(quote(self._game.ruleset, id) for id in self._game.ruleset.own_cites(cites))
+    def _quotes(self, own: tuple[str, ...], others: tuple[str, ...]) -> tuple[Quote, ...]:
+        """Return the statements of a condition: its own and those of the rules that its last evaluation has called. If
+        there are none, return the other statements of the rule that contains it."""
+        ruleset = self._game.ruleset
+        cites = ruleset.own_cites((*own, *self._functions.cites)) or ruleset.own_cites(others)
+        return tuple(quote(ruleset, id) for id in dict.fromkeys(cites))
+
+
+class _Traced(Functions):
+    """Functions that remember the statements of the layers that an expression calls itself."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.cites: list[str] = []
+        self._rules: list[str] = []
+        super().__init__(program, constants)
+
+    def begin(self, state: State) -> None:
+        self.cites.clear()
+        self.meter.refill()
+        state.memo.clear()  # else some calls are left out
+
+    def _function(self, name: str) -> Called:
+        call, layer = super()._function(name), self.program.reach.procedures[name]
+        guard = self.expressions.compile(layer.guard) if layer.guard is not None else None
+
+        own = (*layer.cites, *(cite for line in _requirements(layer) for cite in line.cites))
+
+        def traced(state: State, values: tuple[Value, ...]) -> Value:
+            if self._rules not in ([], [layer.rule]):
+                return call(state, values)
+            before, self._rules = self._rules, [layer.rule]
+            try:
+                if guard is None or guard(state, [*values, *[None] * (layer.local_count - len(values))]):
+                    self.cites += own
+                return call(state, values)
+            finally:
+                self._rules = before
+
+        return traced
 
 
 _UNKNOWN: Value = object()
+
+
+def _requirements(layer: RuleLayer) -> Iterator[core.Requirement]:
+    """Yield the lines of a verdict; none for other rules."""
+    body = layer.body if isinstance(layer.body, tuple) else ()
+    return (line for line in body if isinstance(line, core.Requirement))
 
 
 def _parts(node: core.Expression) -> Iterator[core.Expression]:

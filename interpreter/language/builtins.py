@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BUILTINS", "FUNCTIONS", "Builtin"]
+__all__ = ["BUILTINS", "FUNCTIONS", "OWN_NAMES", "OWN_TYPES", "OWN_VALUES", "Builtin"]
 
 
 class Builtin(NamedTuple):
@@ -124,3 +124,50 @@ _ROWS = (
 BUILTINS = {row.name: row for row in _ROWS}
 FUNCTIONS = {name: row for name, row in BUILTINS.items() if row.about}
 """Built-ins that authors may call."""
+
+OWN_VALUES = {
+    "players": "the number of seats that count",
+    "seats": "all seats",
+    "round": "the number of the round",
+    "phase": "the current phase, or none before the first phase of a round",
+}
+OWN_TYPES = {
+    "int": "whole numbers",
+    "bool": "yes or no",
+    "text": "texts",
+    "seat": "the seats at the table, from 0, clockwise",
+    "card": "the cards of all kinds",
+    "piece": "pieces on places, each with its owner",
+    "role": "the roles of seats",
+    "phase": "the phases of a round",
+    "place": "the places on nodes",
+    "link": "links of the graph, in one direction each",
+    "pile": "a pile of a zone of piles",
+    "list": "values in order",
+    "set": "values without order and repeats",
+    "bag": "numbers of tokens by kind",
+    "zone": "a holder of cards",
+    "piles": "a holder of piles of cards",
+    "pool": "a holder of tokens",
+    "track": "a holder of tokens on printed spaces",
+    "stock": "a holder of pieces",
+}
+OWN_ATTRIBUTES = {
+    "counts": "whether a seat counts as a player",
+    "role": "the role of a seat",
+    "number": "the number of a seat, from 0, or of a place of a node, from 1",
+    "places": "the places of a node",
+    "piece": "the piece on a place, or none",
+    "owner": "the seat that owns a piece",
+    "from": "the node at which a link begins",
+    "to": "the node at which a link ends",
+    "top": "the uppermost card of a pile",
+}
+OWN_QUERIES = {
+    "any": "whether a claim holds for an item, or an item passes a test",
+    "all": "whether a claim holds for all items",
+    "sorted": "all items, sorted by keys",
+    "base": "the layer below, in a rule that wraps it",
+}
+OWN_NAMES = {"value": OWN_VALUES, "type": OWN_TYPES, "attribute": OWN_ATTRIBUTES, "call": OWN_QUERIES}
+"""Names of the language other than functions, by use, with descriptions for authors."""

@@ -6,6 +6,7 @@ settings, events and tables, and the texts (starts, ranks, laws) that the checke
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Literal, cast
 
 from msgspec.structs import replace
@@ -15,8 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
-from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.check_steps import MAKERS
+from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
@@ -48,15 +48,13 @@ from interpreter.reading.compose import Composition, Entry, amended, phases_of, 
 from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["OWN_CALLS", "OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]
+__all__ = ["OWN_CALLS", "OWN_CELLS", "declare"]
 
 MAXIMUM_RANGE = 1_000
 MAXIMUM_SEATS = 20
 MAXIMUM_TOKENS = 64
 MAXIMUM_DEPTH = 8
 MAXIMUM_FIELDS = 200
-OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link", "pile", *MAKERS)
-OWN_VALUES = ("players", "seats", "round", "phase")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
 OWN_CALLS = (*FUNCTIONS, "base")
 """Reserved names, by namespace."""
@@ -105,7 +103,7 @@ class _Things(Reader):
                 if name in OWN_CELLS:
                     self.taken(name, layers[0].span)
 
-    def _distinct(self, sections: tuple[str, ...], use: str, own: tuple[str, ...]) -> None:
+    def _distinct(self, sections: tuple[str, ...], use: str, own: Container[str]) -> None:
         first: dict[str, Entry] = {}
         for section in sections:
             for name, layers in self.section(section):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import combinations, groupby, islice, pairwise
 
-from interpreter.base.messages import frame
 from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.values import Names
+from interpreter.engine.values import PATH, Names, separators
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language.core import Choice
@@ -24,8 +24,14 @@ from interpreter.language.types import (
     CollectionType,
     IntType,
     KindType,
+    LinkType,
+    ListType,
     NodeType,
+    PieceType,
+    PlaceType,
+    RecordType,
     SeatType,
+    SetType,
     Type,
 )
 from interpreter.plain.machine import OptionSite
@@ -37,6 +43,11 @@ __all__ = ["numbered", "understood"]
 MOST_LINES = 20
 MOST_OF_ONE = 8
 MOST_VALUES = 12
+MOST_GROUPINGS = 5_000
+"""Maximum number of ways in which the words of a typed line are joined to values."""
+_NAME = r"(?P<name>[^\W\d]\S*(?: +[^\W\d]\S*)*)"
+_AMOUNTS = (re.compile(rf"{_NAME}(?: +(?P<n>[0-9]+))?"), re.compile(rf"(?P<n>[0-9]+) +{_NAME}"))
+"""Name and number of a kind of token, in both orders."""
 MOST_FORESEEN = 80
 """Maximum number of options of an alternative that get separate lines with a preview of their effects."""
 
@@ -130,10 +141,10 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
             return "yes" if value else "no"
         case SeatType():
             return str(value + 1)
-        case BagType():
-            return shlex.quote(names.text(value, type_))
-        case CollectionType():
+        case CollectionType(of=IntType() | CardType() | KindType() | NodeType() | SeatType()):
             return ",".join(_typed(names, type_.of, item) for item in value)
+        case BagType() | CollectionType() | RecordType() | PlaceType() | LinkType() | PieceType():
+            return shlex.quote(names.text(value, type_))
         case KindType() if names.language != "en":
             return shlex.quote(names.text(value, type_))
         case IntType() | CardType() | KindType() | NodeType():
@@ -146,22 +157,50 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
 
 
 def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Json]:
-    """Parse a typed line: an alternative, then its values, by name (``amount=3``) or in order.
+    """Parse a typed line: an alternative, then its values, by name (``amount=3``) or in order, as they are printed.
 
     Raises ``ValueError`` if the line cannot be parsed. The game checks whether the choice is legal.
     """
+    names, wrong = Spoken(game.table, game.state, language), None
     try:
         words = shlex.split(text)
-    except ValueError as error:
-        raise ValueError(frame(language, "typed.incomplete", error=str(error).lower())) from None
+    except ValueError as error:  # a quote may also be a letter of a name
+        words, wrong = text.split(), names.frame("typed.incomplete", error=str(error).lower())
     if not words:
-        raise ValueError(frame(language, "typed.nothing"))
-    names = Spoken(game.table, game.state, language)
+        raise ValueError(names.frame("typed.nothing"))
     option = _option(decision, words[0], names)
+    most = len(option.core.choices)
+    for groups in _groupings(words[1:], most):
+        try:
+            choice = _chosen(names, option, groups)
+            for item in option.core.choices:
+                if item.name in choice:
+                    names.value(choice[item.name], item.type)
+        except (LookupError, ValueError):
+            continue
+        return choice
+    if wrong is not None:
+        raise ValueError(wrong)
+    return _chosen(names, option, words[1:])
+
+
+def _groupings(words: list[str], most: int) -> Iterator[list[str]]:
+    """Yield the ways to join neighbouring words to at most so many values, those with the most values first. No value
+    ends at a separator."""
+    places = [place for place in range(1, len(words)) if not {words[place - 1][-1:], words[place]} & set(",;|–")]
+    for size in range(min(most, len(words)), 0, -1):
+        for cuts in islice(combinations(places, size - 1), MOST_GROUPINGS):
+            yield [" ".join(words[start:end]) for start, end in pairwise((0, *cuts, len(words)))]
+    if not words:
+        yield []
+
+
+def _chosen(names: Spoken, option: OptionSite, texts: Iterable[str]) -> dict[str, Json]:
+    """Return the choice of an alternative with typed values. Raises ``ValueError`` if there is no choice for one."""
     choice: dict[str, Json] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}
-    for word in words[1:]:
-        name, value = _assigned(word, choices, choice, names)
+    for text in texts:
+        name, value = _assigned(text, choices, choice, names)
         choice[name] = _public(names, value, choices[name].type)
     return choice
 
@@ -194,57 +233,74 @@ def _assigned(word: str, choices: dict[str, Choice], chosen: dict[str, Json], na
     return free, word
 
 
-def _public(names: Names, text: str, type_: Type) -> Value:
+def _public(names: Spoken, text: str, type_: Type) -> Value:
     """Convert typed text to a public value. Invalid text stays text, which the game refuses with a reason."""
     text = text.strip()
-    if type_.optional and text == "none":
+    if type_.optional and text in ("none", names.text(None, type_)):
         return None
     match type_:
-        case IntType() | CardType():
+        case IntType():
             return number_in(text)
-        case SeatType():
-            return number - 1 if isinstance(number := number_in(text), int) and number > 0 else text
         case BoolType():
-            return {"yes": True, "no": False}.get(text.casefold(), text)
+            words = {word: value for value, own in enumerate(("no", "yes")) for word in (own, names.text(value, type_))}
+            return bool(words[text.casefold()]) if text.casefold() in words else text
         case CollectionType():
-            return [_public(names, part, type_.of) for part in text.split(",") if part.strip()]
+            return _items(names, text, type_)
         case BagType():
             return _bag(names, text, type_)
-        case KindType():
-            return _member(names, text, type_.name)
-        case NodeType():
-            return _named(text, [row.name for row in names.model.graph.nodes] if names.model.graph else [])
+        case RecordType():
+            fields = names.model.records[type_.name]
+            match = re.fullmatch(", ".join(f"{name} (.*)" for name in fields), text)
+            pairs = zip(fields.items(), match.groups(), strict=True) if match else ()
+            return {name: _public(names, part, of) for (name, of), part in pairs} or _json(text)
+        case SeatType() if isinstance(number := number_in(text), int):
+            return number - 1 if number > 0 else text
         case _:
-            try:
-                return json.loads(text)
-            except ValueError:
-                return text
+            return _printed(names, text, type_)
 
 
-def _bag(names: Names, text: str, type_: BagType) -> Json:
-    """Parse a bag: ``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
-    counts: dict[str, int] = {}
-    words = text.replace(",", " ").replace(":", " : ").split()
-    while words and words not in (["nothing"], [names.word("nothing")]):
-        pair = [word for word in words[:3] if word != ":"][:2] if ":" in words[:3] else words[:2]
-        words = words[3:] if ":" in words[:3] else words[2:]
-        number = next((word for word in pair if word.isdecimal()), "1")
-        name = next((word for word in pair if not word.isdecimal()), number)
-        counts[_member(names, name, type_.name)] = int(number)
-    return counts
+def _printed(names: Spoken, text: str, type_: Type) -> Value:
+    """Find the value that is printed like a text or has it as its public name, ignoring case and treating blanks as
+    `_`. Without one, return the text as JSON or as it is."""
+    plain = _plain(text)
+    values = names.model.values(type_, len(names.table.machine.constants.seats))
+    public = {value: names.public(value, type_) for value in values}
+    exact = [value for value in values if text in (names.text(value, type_), public[value])]
+    found = exact or [value for value in values if plain in (_plain(names.text(value, type_)), _plain(public[value]))]
+    distinct = [value for place, value in enumerate(found) if public[value] not in map(public.get, found[:place])]
+    return public[distinct[0]] if len(distinct) == 1 else _json(text)
 
 
-def _member(names: Names, text: str, kind: str) -> str:
-    """Find a member of a kind by its name or its translation."""
-    members = names.model.members(kind)
-    by_text = {names.text(place, KindType(kind)).casefold(): member for place, member in enumerate(members)}
-    return by_text.get(text.casefold()) or _named(text, members)
+def _plain(name: object) -> str:
+    return str(name).casefold().replace("_", " ")
 
 
-def _named(text: str, known: Sequence[str]) -> str:
-    """Find a known name, ignoring case and treating blanks as `_`."""
-    if text in known:
+def _json(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
         return text
-    plain = text.casefold().replace("_", " ")
-    matches = [name for name in known if name.casefold().replace("_", " ") == plain]
-    return matches[0] if len(matches) == 1 else text
+    return value
+
+
+def _items(names: Spoken, text: str, type_: ListType | SetType) -> list[Value]:
+    """Parse a list, whose items are separated as they are printed or by commas alone."""
+    if type_.of is None or text == names.text((), type_):
+        return []
+    between = (*separators(names.model, type_.of), *([PATH] if isinstance(type_.of, NodeType) else []))
+    used = next((each for each in reversed(between) if each in text), between[0].strip())
+    return [_public(names, part, type_.of) for part in text.split(used) if part.strip()]
+
+
+def _bag(names: Spoken, text: str, type_: BagType) -> Json:
+    """Parse a bag: ``2 red, 1 blue``, ``2 red 1 blue``, ``red 2`` or ``red:2,blue:1``."""
+    counts: dict[str, Json] = {}
+    if text in ("nothing", names.word("nothing")):
+        return counts
+    for part in text.replace(":", " ").split(","):
+        amount = _AMOUNTS[part.strip()[:1].isdecimal()]
+        if re.sub(amount, "", part).strip() or not part.strip():
+            return text
+        for match in amount.finditer(part):
+            counts[str(_printed(names, match["name"], KindType(type_.name)))] = int(match["n"] or 1)
+    return counts

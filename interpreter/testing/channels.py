@@ -25,7 +25,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import OptionSite
 from interpreter.play.keyboard import numbered
 
-__all__ = ["CHANNELS", "MOST_OPTIONS", "Channel", "asked"]
+__all__ = ["CHANNELS", "MOST_OPTIONS", "Channel", "asked", "tried"]
 
 Channel = Callable[[Game, int], object]
 """Return what a seat gets through a channel, as plain data."""
@@ -70,7 +70,7 @@ def _options(game: Game, player: int) -> object:
 def _refusals(game: Game, player: int) -> object:
     """Return what the seat reads if it tries choices, most of which are not legal."""
     decision = game.decision_of(player)
-    return [_refusal(game, decision, choice) for choice in _tried(game, decision)] if decision is not None else []
+    return [_refusal(game, decision, choice) for choice in tried(game, decision)] if decision is not None else []
 
 
 def _refusal(game: Game, decision: Decision, choice: dict[str, Json]) -> object:
@@ -83,7 +83,8 @@ def _refusal(game: Game, decision: Decision, choice: dict[str, Json]) -> object:
     return None
 
 
-def _tried(game: Game, decision: Decision) -> Iterator[dict[str, Json]]:
+def tried(game: Game, decision: Decision) -> Iterator[dict[str, Json]]:
+    """Yield choices of all alternatives, most of which are not legal."""
     for option in decision.site.options:
         yield from islice(_choices(game, option), MOST_REFUSED)
 

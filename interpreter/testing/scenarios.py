@@ -19,9 +19,10 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.scripted_outcomes import Outcomes, chance_types
 from interpreter.language import core, nodes
+from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.declare import OWN_CALLS, OWN_VALUES
+from interpreter.language.declare import OWN_CALLS
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.local_rules import Helper, check_helpers, helpers_in, needed
 from interpreter.language.model import Model, RuleLayer, Signatures

@@ -265,3 +265,30 @@ def test_a_setting_that_no_rule_reads_is_refused(
 def test_a_setting_that_one_of_two_rulesets_reads_is_allowed(run: Run, threes: str) -> None:
     assert run("compare", "pebbles", threes, "--set", "most=2").exit_code == 0
     assert run("run", "germany-2004", "--with", "power-grid/robots:1", "-p", "2", "--seed", "1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "order"),
+    [
+        (("explain", "may_pull", "pebbles"), "explain pebbles may_pull"),
+        (("explain", "who has", "pebbles"), "explain pebbles 'who has'"),
+        (("explain", "nothing.yaml", "pebbles"), "explain pebbles nothing.yaml"),
+        (("try", "count(seats)", "pebbles"), "try pebbles 'count(seats)'"),
+    ],
+)
+def test_swapped_arguments_are_noticed(run: Run, arguments: tuple[str, ...], order: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"the ruleset or saved game comes first: `regelwerk {order}`" in result.stderr
+
+
+def test_swapped_arguments_with_a_saved_game(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    run("run", "pebbles", "--players", "2", "--seed", "1", "--log", str(log))
+    for place in (str(log), f"{log}@1"):
+        assert f"explain {place} 'pull white 1'`" in run("explain", "pull white 1", place).stderr
+        assert f"try {place} players`" in run("try", "players", place).stderr
+
+
+def test_two_arguments_of_which_none_is_a_ruleset(run: Run) -> None:
+    assert "E031 unknown ruleset `pebbels`; did you mean `pebbles`?" in run("explain", "pebbels", "may_pull").stderr

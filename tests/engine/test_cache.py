@@ -26,7 +26,7 @@ from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.explain.cross_reference import explain
+from interpreter.explain.names import explain
 from interpreter.language import parse
 from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered

@@ -12,8 +12,8 @@ from interpreter.base.source import SourceFile
 from interpreter.engine.citations import citations_of
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.explain.cross_reference import explain
 from interpreter.explain.legality import conditions_of
+from interpreter.explain.names import explain
 from interpreter.language.format import format_node
 from interpreter.language.parse import parse_alternatives
 from interpreter.language.texts import Typed

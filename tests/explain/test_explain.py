@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.explain.cross_reference import Explanation, explain, for_readers
+from interpreter.explain.cross_reference import Explanation, for_readers
+from interpreter.explain.names import explain
 from tests.support import shared
 
 
@@ -33,7 +34,7 @@ def test_a_rule_is_told_with_its_uppermost_layer_first() -> None:
     assert {quote.id: quote.text for quote in top.cites}["GU-117"].startswith("The plant under the discount marker")
     assert dict(found.facts) == {"form": "is", "takes": "plant: plant", "gives": "int"}
     rules = {"rule `may_offer` (power-grid)", "rule `opening_bids` (power-grid)"}
-    assert {use.what for use in found.uses} == {*rules, "panel `calculator`"}
+    assert {use.what for use in found.uses} == {*rules, "panel of the table `calculator`"}
 
 
 def test_the_lines_of_a_verdict_cite_too() -> None:
@@ -83,7 +84,7 @@ def test_settings_interpretations_and_standing_rules() -> None:
     assert dict(one("phase_out_begins").facts)["taken"] == "at_once"
     assert [use.what for use in one("phase_out_begins").uses] == ["rule `phase_out_uranium` (power-grid/2018)"]
     assert one("too_little_room").kind == "standing rule"
-    assert "check of the setting `regions`" in {use.what for use in one("may_play_in").uses}
+    assert "setting `regions`" in {use.what for use in one("may_play_in").uses}
 
 
 def test_a_statement_is_told_with_what_cites_and_shows_it() -> None:

@@ -1,4 +1,4 @@
-"""``regelwerk explain``: explain a name of a ruleset, or a line or move of a saved game."""
+"""``regelwerk explain``: explain a name or words of a ruleset, or a line or move of a saved game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from interpreter.base.messages import frame
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
@@ -29,27 +29,29 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 @options.language_option
 @options.output_option("text", "json")
 def command(where: str, name: str, overlays: tuple[str, ...], language: str, output: str) -> None:
-    """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a standing rule, a setting, an
-    interpretation, any other declaration, or the id of a statement.
+    """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a setting, any other declaration, a
+    member of a kind, an attribute, a node, a card by its key, a name of the language, or the id of a statement.
 
     The output lists the layers, uppermost first, each with its position, source text and citations; then every use of
-    the name. For a cell, it lists the value in each layer.
+    the name. For a cell, it lists the value in each layer. Words that are no name are searched: the rules, statements
+    and sentences of the log that say them, the best first.
 
     For a saved game LOG you can also explain a line, by the NUMBER that `replay LOG --numbers` prints: the rule that
     wrote it, its callers, the choice before it, the values. Or a MOVE, typed as in `play`, at the decision after N
-    choices: every condition, the values of its sides, and which conditions refuse the move.
+    choices: every condition, the values of its sides, and the rules that make the move legal or refuse it.
 
     \b
     Examples:
       regelwerk explain goofspiel points
       regelwerk explain germany-2018 "payout[6]"
       regelwerk explain germany-2018 GU-117
+      regelwerk explain germany-2018 "discount marker"
       regelwerk explain goofspiel tied_prize -o json
       regelwerk explain game.jsonl 12.3
       regelwerk explain game.jsonl@40 "connect Essen"
     """
     from interpreter.cli.failures import refused
-    from interpreter.explain.cross_reference import explain
+    from interpreter.explain.names import explain
 
     saved = options.kept_game(where, **{"with": overlays})
     if saved is not None:
@@ -60,11 +62,15 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     if saved is not None and _is_move(saved, name):
         _move(saved, name, output, language)
         return
-    loaded = saved.ruleset if saved is not None else options.loaded(where, overlays)
+    if (wrong := _out_of_turn(saved, name)) and " " in name.strip():
+        refused(wrong)
+    loaded = saved.ruleset if saved is not None else options.loaded(where, overlays, name)
     try:
         explanations = explain(loaded, name)
     except LookupError as error:
-        refused((_out_of_turn(saved, name) or str(error.args[0])) + _moves(saved))
+        refused(str(error.args[0]) + _moves(saved))
+    if wrong:
+        notice(wrong)
     if output == "json":
         as_json([to_builtins(explanation) for explanation in explanations])
         return
@@ -121,7 +127,8 @@ def _out_of_turn(game: Game | None, text: str) -> str:
     word = text.split()[0] if game is not None and text.strip() else ""
     keys = (key.rpartition(".") for key in (game.ruleset.model.alternatives if game is not None else ()))
     decisions = dict.fromkeys(f"`{decision}`" for decision, _, option in keys if option == word)
-    return f"`{word}` is a choice at {', '.join(decisions)}, which is not the current decision" if decisions else ""
+    where = ", ".join(decisions)
+    return f"`{word}` is a choice at {where}, which is not the current decision{_moves(game)}" if decisions else ""
 
 
 def _moves(game: Game | None) -> str:
@@ -157,6 +164,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
     say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
+    quoted: set[str] = set()
     for condition in conditions:
         mark = {True: "✔", False: "✘", None: "?"}[condition.holds]
         unknown = frame(language, "explain.unknown") if condition.holds is None else ""
@@ -165,8 +173,9 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         for line in aligned(("", ""), condition.values, "    ")[1:]:
             say(line)
         say("    " + frame(language, "explain.rule", rule=condition.rule, place=condition.place))
-        if not condition.holds:
-            _quotes(condition.cites, "    ", apart=False)
+        news = tuple(each for each in condition.cites if not (condition.holds and each.id in quoted))
+        _quotes(news, "    ", apart=False)
+        quoted |= {each.id for each in condition.cites}
 
 
 def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True) -> None:
@@ -189,7 +198,7 @@ def _tell(explanation: Explanation) -> None:
         _part(part)
     if explanation.uses:
         say()
-        say("cited by" if explanation.kind == "statement" else "used by")
+        say({"statement": "cited by", "words": "said by"}.get(explanation.kind, "used by"))
         for line in aligned(("", ""), [(use.place, use.what) for use in explanation.uses], "  ")[1:]:
             say(line)
 

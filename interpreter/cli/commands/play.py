@@ -43,8 +43,9 @@ def command(
 ) -> None:
     """Take one seat and play against bots, or continue the saved game LOG (after N choices).
 
-    Type the number of an option, or its words: the name of an alternative, then its values, as `amount=3` or in order.
-    `help` lists other commands. Input may come from a pipe; the game ends where the input ends.
+    Type the number of an option, or its words: the name of an alternative, then its values as they are printed, with
+    names or in order: `pull number=2 kind=red`, `pull red 2`. `help` lists other commands. Input may come from a pipe;
+    the game ends where the input ends.
 
     \b
     Examples:

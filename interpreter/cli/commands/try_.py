@@ -44,7 +44,7 @@ def command(
     if saved is not None:
         game = saved
     else:
-        loaded, number = options.players_for(options.loaded(where, overlays), players)
+        loaded, number = options.players_for(options.loaded(where, overlays, expression), players)
         start = options.seed_for(seed)
         game = loaded.new_game(number, start, options.settings_for(loaded, number, settings))
     try:

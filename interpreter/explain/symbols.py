@@ -9,27 +9,51 @@ none, by name if it is unique.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Value as Number
 from interpreter.base.source import Span
 from interpreter.engine.pipeline import Examined
+from interpreter.engine.values import Names, type_text
 from interpreter.language import core, nodes
-from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.builtins import FUNCTIONS, OWN_NAMES, OWN_TYPES, OWN_VALUES
 from interpreter.language.file_layout import parser_of
 from interpreter.language.model import Model
 from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
-from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
+from interpreter.language.types import (
+    NOTHING,
+    SEAT,
+    CardType,
+    KindType,
+    LinkType,
+    NodeType,
+    PlaceType,
+    RecordType,
+    Type,
+)
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import NAMED_SECTIONS, VERBS, Composition, words
+from interpreter.reading.compose import NAMED_SECTIONS, VERBS, Composition, word, words
 from interpreter.reading.files import Document
+from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
 
-__all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
+__all__ = [
+    "CELLS",
+    "Meaning",
+    "Mention",
+    "declared",
+    "described",
+    "mentions",
+    "own_uses",
+    "sections_of",
+    "signature_text",
+    "types_in",
+]
 
 CELLS = ("zones", "pools", "tracks", "has", "state")
 """Sections that declare parts of the state."""
@@ -148,6 +172,90 @@ def _inside(composition: Composition, meaning: Meaning) -> Iterator[Span]:
                         yield scalar.span
 
 
+def signature_text(model: Model, name: str) -> str:
+    """Return a rule with its parameters and result."""
+    signature = model.signatures.get(name)
+    if signature is None:
+        return name
+    gives = f" -> {type_text(model, signature.result)}" if signature.result != NOTHING else ""
+    return f"{name}({_typed(model, signature.parameters)}){gives}"
+
+
+def described(model: Model, meaning: Meaning) -> str:
+    """Describe a name on one line; empty if there is nothing to say but its kind."""
+    name, of, graph = meaning.name, meaning.of, model.graph
+    match meaning.section:
+        case section if section in CELLS and name in model.groups:
+            group = model.groups[name]
+            return f"{f'{group.owner}.' if group.owner else ''}{name}: {type_text(model, group.type)}"
+        case "settings" if name in model.settings:
+            return f"{name}: {type_text(model, model.settings[name].type)}"
+        case "interpretations" if name in model.interpretations:
+            doubt = model.interpretations[name]
+            readings = (f"  {each}: {text}" for each, text in doubt.readings.items())
+            return "\n".join([f"{name} = {doubt.default}", *readings])
+        case "tables" if name in model.tables:
+            table = model.tables[name]
+            return f"{name}[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
+        case "events" if name in model.events:
+            return f"event {name}({_typed(model, model.events[name].fields.items())})"
+        case "kinds" | "tokens" if name in model.kinds:
+            kind = model.kinds[name]
+            return f"{name}: {f'{kind.range[0]}..{kind.range[1]}' if kind.range else ', '.join(kind.members)}"
+        case "records" if name in model.records:
+            return f"record {name}({_typed(model, model.records[name].items())})"
+        case "cards" if name in model.card_kinds:
+            return f"card {name}: {_typed(model, model.card_kinds[name].attributes.items())}"
+        case "asks":
+            return ", ".join(each.partition(".")[2] for each in model.alternatives if each.startswith(f"{name}."))
+        case "options":
+            return f"{name}({_typed(model, model.alternatives.get(f'{of}.{name}', ()))})"
+        case "members":
+            return f"{name}: a {of}"
+        case "attributes" | "fields":
+            owner, type_ = graph.node if of == "graph" and graph is not None else of, _type_inside(model, meaning)
+            return f"{owner}.{name}{f': {type_text(model, type_)}' if type_ is not None else ''}"
+        case "nodes" if graph is not None:
+            values = next((row.values for row in graph.nodes if row.name == name), {})
+            return f'{graph.node} "{name}" {_valued(model, values, graph.attributes)}'.rstrip()
+        case "card":
+            row = next((row for row in model.cards if row.span == meaning.span), None)
+            values, types = (row.values, model.card_kinds[row.kind].attributes) if row is not None else ({}, {})
+            return f"{of} {name} {_valued(model, values, types)}".rstrip()
+        case "graph" if graph is not None:
+            return f"{graph.node}: a node of the graph"
+        case "functions":
+            function = FUNCTIONS[name]
+            return f"{name}({', '.join(function.parameters)}{', …' if function.many else ''}) -> {function.gives}"
+        case _:
+            return ""
+
+
+def _typed(model: Model, pairs: Iterable[tuple[str, Type]]) -> str:
+    return ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in pairs)
+
+
+def _valued(model: Model, values: dict[str, Number], types: dict[str, Type]) -> str:
+    names = Names(model)
+    shown = (f"{key}: {names.text(value, types[key])}" for key, value in values.items() if key in types)
+    return f"({', '.join(shown)})" if types else ""
+
+
+def _type_inside(model: Model, meaning: Meaning) -> Type | None:
+    """Return the type of an attribute or a field."""
+    name, of, graph = meaning.name, meaning.of, model.graph
+    if of == "graph" and graph is not None:
+        return {**graph.attributes, **graph.link, **graph.place}.get(name)
+    if meaning.section == "fields":
+        return {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
+    return model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
+
+
+def own_uses(name: str) -> dict[str, str]:
+    """Return the uses of a name of the language, each with its description."""
+    return {use: names[name] for use, names in OWN_NAMES.items() if name in names}
+
+
 # --- a file -----------------------------------------------------------------------------------------------------------
 
 
@@ -164,6 +272,7 @@ class _Reader:
         self.model = examined.model or Model("", "", "")
         self.sections = examined.composition.sections if examined.composition else {}
         self.types = types_in(examined, document)
+        self.nodes = {row.name for row in self.model.graph.nodes} if self.model.graph else set[str]()
         self.found: list[Mention] = []
         bound = [*self.model.alternatives.values(), *(list(e.fields.items()) for e in self.model.events.values())]
         self.shown: dict[str, Span | None] = {name: None for names in bound for name, _ in names}
@@ -204,7 +313,7 @@ class _Reader:
             if scalar.span.start in seen:
                 continue
             around = next((env for span, env in holders if span.start <= scalar.span.start < span.end), {})
-            if meaning in ("rule_text", "type", "value", "template", "name", "order", "moment"):
+            if meaning in ("rule_text", "type", "value", "template", "name", "order", "moment", "printed"):
                 seen.add(scalar.span.start)
                 shown = self.shown if meaning == "template" or key == "prefer" else {}
                 self._scalar(key, scalar, meaning, {**shown, **around})
@@ -291,17 +400,28 @@ class _Reader:
         span, text = scalar.span, scalar.text
         match meaning:
             case "rule_text" | "type":
-                self._visit(self._tree(key, scalar, meaning), around)
+                tree = self._tree(key, scalar, meaning)
+                if isinstance(tree, nodes.Alternatives):  # of a decision that is declared elsewhere
+                    self._alternatives(tree.alternatives, next(self._holders(span)).key.text)
+                self._visit(tree, around)
             case "value":
                 if _NAME.fullmatch(text):
                     self._word(span, text, ("tables", "rules", "members"))
+                elif isinstance(scalar.value, str):
+                    self._visit(self._tree(key, scalar), around)
             case "template":
                 for part in template_parts(scalar, lambda diagnostic: None):
                     if not isinstance(part, str):
                         self._visit(part, around)
             case "order":
                 if text.startswith("by "):
-                    self._word(_tail(span, text[3:].strip()), text[3:].strip(), ("rules",))
+                    self._order(_tail(span, text[3:].strip()), text[3:].strip())
+            case "printed":
+                printed = excerpt(scalar)
+                if not isinstance(printed, Diagnostic):
+                    table, _ = read_printed(printed)
+                    for cell in (*table.header, *(cell for row in table.rows for cell in row)):
+                        self._cell(cell)
             case "moment":
                 phase = text.partition(" of ")[2]
                 if ("rules", phase) in self.known:
@@ -316,6 +436,34 @@ class _Reader:
                     sections = ("rules",)
                 self._word(span, text, sections)
 
+    def _holders(self, span: Span) -> Iterator[Entry]:
+        """Yield the declarations that hold a place."""
+        for _, entry in self._sections():
+            if entry.value.span.start <= span.start < entry.value.span.end:
+                yield entry
+
+    def _alternatives(self, alternatives: tuple[nodes.Alternative, ...], decision: str) -> None:
+        for each in alternatives:
+            self.mention(_head(each.span, each.name), "options", each.name, decision)
+
+    def _order(self, span: Span, name: str) -> None:
+        """Add the rule or the attribute by which the cards of a zone are sorted."""
+        zones = [entry.value for entry in self._holders(span)]
+        kinds = {word(zone.get(key)) for zone in zones if isinstance(zone, Mapping) for key in ("of", "zone")}
+        self._word(span, name, ("rules",))
+        for meaning in self._with_attribute(name):
+            if meaning.of in kinds:
+                self.found.append(Mention(span, meaning))
+
+    def _cell(self, cell: Cell) -> None:
+        """Add the node of a printed cell, or the kinds and members in it."""
+        if cell.text in self.nodes:
+            self.mention(cell.span, "nodes", cell.text)
+            return
+        for match in _NAME.finditer(cell.text):
+            start = cell.span.start + match.start()
+            self._word(Span(cell.span.file, start, start + len(match[0])), match[0], ("kinds", "tokens", "members"))
+
     def _word(self, span: Span, text: str, sections: tuple[str, ...]) -> None:
         for section in sections:
             if section == "members":
@@ -327,8 +475,8 @@ class _Reader:
     def _member(self, span: Span, name: str, type_: Type | None) -> None:
         """Add a member of the kind from the checker, or of the only kind with such a member."""
         if isinstance(type_, KindType):
-            section = "roles" if type_.name == "role" else "members"
-            self.mention(span, section, name, "" if section == "roles" else type_.name)
+            section = {"role": "roles", "phase": "rules"}.get(type_.name, "members")
+            self.mention(span, section, name, type_.name if section == "members" else "")
             return
         kinds = [kind.name for kind in self.model.kinds.values() if name in kind.members and not kind.unit]
         if len(kinds) == 1:
@@ -358,7 +506,10 @@ class _Reader:
             case nodes.Call(name, arguments):
                 self._call(node.name_span, name)
                 self._visit(arguments, around)
-            case nodes.Aggregate(variable=variable, items=items) | nodes.ListFilter(variable, items):
+            case nodes.Aggregate(name, variable, items):
+                self.mention(node.name_span, "functions" if name in FUNCTIONS else "language", name)
+                self._iterated(node, variable, items, around)
+            case nodes.ListFilter(variable, items):
                 self._iterated(node, variable, items, around)
             case nodes.ListComprehension(_, variable, items, _):
                 self._iterated(node, variable, items, around)
@@ -369,6 +520,11 @@ class _Reader:
                 self._word(node.span, name, TYPES)
                 if self.model.graph is not None and name == self.model.graph.node:
                     self.mention(node.span, "graph", "graph")
+                elif name in OWN_TYPES:
+                    self.mention(node.span, "language", name)
+            case nodes.MadeType(maker, of):
+                self.mention(_head(node.span, maker), "language", maker)
+                self._visit(of, around)
             case nodes.TextLiteral(value):
                 self.mention(node.span, "nodes", value)
             case nodes.IntLiteral(value):
@@ -425,8 +581,11 @@ class _Reader:
             case nodes.Alternative(_, binders, test, guard, body):
                 inner = dict(around)
                 self._visit((guard, binders, test, body), inner)
-            case nodes.Choose(_, context, seat, _, _, alternatives, each, test):
+            case nodes.Choose(name, context, seat, _, _, alternatives, each, test):
                 inner = dict(around)
+                if (asked := self._place(node.span, name)) is not None:
+                    self.mention(asked, "asks", name)
+                self._alternatives(alternatives, name)
                 self._visit(seat, inner)
                 if each:
                     self._bind(node, each, inner)
@@ -468,6 +627,9 @@ class _Reader:
         if name in self.own:
             self.found.append(Mention(span, Meaning("helpers", name, "", self.own[name])))
             return
+        if name in OWN_VALUES:
+            self.mention(span, "language", name)
+            return
         for section in (*VALUES, "kinds", "tokens", "cards"):
             if (section, name) in self.known and section != "has":
                 self.mention(span, section, name)
@@ -484,6 +646,8 @@ class _Reader:
             if (section, name) in self.known:
                 self.mention(span, section, name)
                 return
+        if name in OWN_TYPES:  # all cards, or all seats
+            self.mention(span, "language", name)
         self._member(span, name, None)
 
     def _call(self, span: Span, name: str) -> None:
@@ -528,7 +692,10 @@ class _Reader:
                     owner = "graph"
                 case _:
                     owner = "seat" if of == SEAT else ""
-            candidates = {each for each in candidates if _owner(each) == owner} or candidates
+            own = {each for each in candidates if _owner(each) == owner}
+            candidates = own or (set() if name in OWN_NAMES["attribute"] else candidates)
+        if not candidates and name in OWN_NAMES["attribute"]:
+            candidates = {Meaning("language", name)}
         if len(candidates) == 1:
             self.found.append(Mention(node.name_span, candidates.pop()))
 
@@ -546,6 +713,8 @@ class _Reader:
         graph = model.graph
         if graph is not None and any(name in each for each in (graph.attributes, graph.link, graph.place)):
             yield Meaning("attributes", name, "graph")
+        if graph is not None and name == graph.node:
+            yield Meaning("graph", "graph")
 
     def _place(self, span: Span, name: str, start: int | None = None) -> Span | None:
         """Return the first occurrence of a word within a span."""

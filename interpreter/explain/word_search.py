@@ -1,0 +1,112 @@
+"""Search for words: the rules, statements and sentences of the log that say them, the best first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from interpreter.base.plurals import counted
+from interpreter.engine.citations import citations_of
+from interpreter.engine.rules import Rules
+from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
+from interpreter.reading.compose import word
+from interpreter.reading.yaml import Mapping, Scalar, Value
+
+__all__ = ["said"]
+
+MOST_FOUND = 30
+_WORD = re.compile(r"\w+")
+
+
+class _Sentence(Struct, frozen=True):
+    """A text that may say the words. ``name`` is part of it, and counts more."""
+
+    label: str
+    place: str
+    name: str
+    text: str
+
+
+def said(ruleset: Rules, text: str) -> list[Explanation]:
+    """Return the sentences that say all words of a text, as one explanation; none if there are none.
+
+    First come names, then sentences with the words as they stand, then those with words that begin so; rules before
+    statements before sentences of the log, and short ones first.
+    """
+    wanted = _words(text)
+    ranked = [
+        (rank, order, len(each.text), each)
+        for order, sentences in enumerate((_declarations(ruleset), _statements(ruleset), _log(ruleset)))
+        for each in sentences
+        if wanted and (rank := _rank(wanted, each)) is not None
+    ]
+    ranked.sort(key=lambda found: found[:3])
+    best = dict.fromkeys(Use(f"{each.label}: {each.text}".strip(": "), each.place) for *_, each in ranked)
+    if not best:
+        return []
+    number = counted(len(best), "place") + (
+        f", of which the first {MOST_FOUND} follow" if len(best) > MOST_FOUND else ""
+    )
+    return [Explanation(text, "words", (("found", number),), (), tuple(best)[:MOST_FOUND])]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold().replace("_", " "))
+
+
+def _rank(wanted: list[str], sentence: _Sentence) -> int | None:
+    """Return how well a sentence says words, 0 for best; None if it does not say all of them."""
+    name, words = _words(sentence.name), _words(f"{sentence.name} {sentence.text}")
+    if _follow(wanted, name):
+        return 0
+    if _follow(wanted, words):
+        return 1
+    if all(each in words for each in wanted):
+        return 2
+    begun = all(any(other.startswith(each) for other in words) for each in wanted)
+    return 3 if begun and all(len(each) > 2 for each in wanted) else None
+
+
+def _follow(wanted: list[str], words: list[str]) -> bool:
+    """Return whether words stand in a text one after the other."""
+    return any(words[place : place + len(wanted)] == wanted for place in range(len(words)))
+
+
+def _declarations(ruleset: Rules) -> Iterator[_Sentence]:
+    """Yield what declarations are called and what they say about themselves."""
+    for section, names in ruleset.composition.sections.items():
+        for name, entries in names.items() if section in WORDS and section != "says" else ():
+            for entry in entries:
+                label = f"{WORDS[section]} `{name}`"
+                yield _Sentence(label, line_of(entry.span), name, " ".join(word(entry.get("about")).split()))
+
+
+def _statements(ruleset: Rules) -> Iterator[_Sentence]:
+    """Yield the statements of the ruleset's books and all others that it cites."""
+    own = set(ruleset.own_cites(tuple(id for citation in citations_of(ruleset) for id in citation.cites)))
+    for id, statement in ruleset.statements.items():
+        if id not in own and statement.book not in ruleset.composition.rulebooks:
+            continue
+        text = f"{statement.text} → {statement.reading}" if statement.reading else statement.text
+        yield _Sentence(id, statement.book, "", text)
+
+
+def _log(ruleset: Rules) -> Iterator[_Sentence]:
+    """Yield the sentences of the log and other words of the game, in all languages."""
+    sections = ruleset.composition.sections
+    for section, name, entries in (
+        *(("event", name, entries) for name, entries in sections.get("events", {}).items()),
+        *(("words of", name, entries) for name, entries in sections.get("says", {}).items()),
+    ):
+        for entry in entries:
+            for scalar in _texts(entry.value if section == "words of" else entry.get("says")):
+                yield _Sentence(f"{section} `{name}`", line_of(scalar.span), "", scalar.text)
+
+
+def _texts(value: Value | None) -> Iterator[Scalar]:
+    if isinstance(value, Scalar):
+        yield value
+    for entry in value.entries if isinstance(value, Mapping) else ():
+        yield from _texts(entry.value)
