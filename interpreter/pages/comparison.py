@@ -38,6 +38,7 @@ from interpreter.pages.page import (
     Strong,
     Words,
 )
+from interpreter.simulate.simulation import Unfinished
 
 __all__ = ["Played", "comparison_page"]
 
@@ -48,13 +49,14 @@ _MOST_LETTERS = 40
 
 class Played(Struct, frozen=True):
     """Results of games of both rulesets. ``how`` describes the games; ``things`` is the number of differences to play
-    by themselves."""
+    by themselves. ``unfinished`` games do not end and are left out."""
 
     how: str
     effects: Sequence[Effect] = ()
     partings: Sequence[Parting] = ()
     singly: Sequence[Alone] = ()
     things: int = 0
+    unfinished: Sequence[Unfinished] = ()
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:

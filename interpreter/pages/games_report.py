@@ -19,6 +19,8 @@ def games_page(title: str, data: Report) -> Page:
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
     players = counted(data["players"], "player")
     games = counted(data["games"], "game")
+    if data["unfinished"]:
+        games += f" (without {counted(len(data['unfinished']), 'game that does', 'games that do')} not end)"
     lead = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
     rounds = data["rounds"]
     length = f"seed {data['seed']}. {rounds['mean']:.1f} rounds on average, {rounds['min']} to {rounds['max']}."

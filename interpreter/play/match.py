@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.game import Game, Result
 from interpreter.engine.rules import Rules
 from interpreter.engine.scripted_outcomes import Outcomes
@@ -15,12 +16,14 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import SEAT
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import MAXIMUM_STILL, Endless, RuleFailure
 
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 
 MAXIMUM_DECISIONS = 100_000
 """A game with more decisions is considered endless."""
+MOST_NAMED = 5
+"""Largest number of choices that are named of the last round of an endless game."""
 
 
 class Watcher(Protocol):
@@ -56,7 +59,8 @@ def streams_for(seed: int, seats: int) -> list[Stream]:
 class Match:
     """A game played by bots. The constructor sets up the game and runs it to its first decision, or continues ``game``.
 
-    Raises ``ValueError`` for players or settings that the ruleset does not allow.
+    Raises ``ValueError`` for players or settings that the ruleset does not allow, and :class:`Endless` in a step of a
+    game that does not end.
     """
 
     def __init__(
@@ -73,6 +77,11 @@ class Match:
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0
+        self._round = self._still = 0
+        self._round_began = 0
+        """Number of decisions before this round."""
+        self._seen: set[str] = set()
+        """The positions at which rounds have begun."""
         ruleset.check_players(len(bots))
         if game is not None:
             self.game = game
@@ -94,14 +103,44 @@ class Match:
         decision = self.game.decision
         if decision is None:
             return False
-        self.decisions += 1
-        if self.decisions > MAXIMUM_DECISIONS:
-            raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
-        bot = who_decides(self.bots, decision)
-        for watcher in self.watchers:
-            watcher.asked(self.game, decision)
-        self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
+        try:
+            self._check_end()
+            self.decisions += 1
+            bot = who_decides(self.bots, decision)
+            for watcher in self.watchers:
+                watcher.asked(self.game, decision)
+            self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
+        except Endless as endless:
+            self._name_what_repeats(endless)
+            raise
         return True
+
+    def _check_end(self) -> None:
+        """Raise :class:`Endless` before too many decisions, or at the start of a round if nothing is new any more."""
+        game, decision = self.game, self.game.decision
+        assert decision is not None
+        number = game.round
+        if number != self._round:
+            position = game.position()
+            self._still = self._still + 1 if position in self._seen else 0
+            self._seen.add(position)
+        ask = decision.site.ask
+        if self._still >= MAXIMUM_STILL:
+            raise Endless(f"the game does not end: nothing was new in its last {MAXIMUM_STILL} rounds", ask.span)
+        if self.decisions >= MAXIMUM_DECISIONS:
+            raise Endless(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", ask.span)
+        if number != self._round:
+            self._round, self._round_began = number, self.decisions
+
+    def _name_what_repeats(self, endless: Endless) -> None:
+        """Add the round and its choices to the message."""
+        endless.round = self._round
+        choices = self.game.choices
+        choices = choices[len(choices) - self.decisions + self._round_began :]
+        counts = Counter(choice_text(choice) for _, choice in choices)
+        names = [f"`{name}`" + (f" ({times} times)" if times > 1 else "") for name, times in counts.most_common()]
+        more = [f"{len(names) - MOST_NAMED} others"] if len(names) > MOST_NAMED else []
+        endless.message += f"; in its last round: {', '.join([*names[:MOST_NAMED], *more])}"
 
     def take(self, option: Option | Mapping[str, object]) -> None:
         """Make a choice. Raises as :meth:`Game.apply` does."""

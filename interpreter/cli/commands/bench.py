@@ -14,7 +14,7 @@ from interpreter import __version__
 from interpreter.base.plain_data import Json
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import counted
+from interpreter.cli.progress import counted, finish
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -117,6 +117,7 @@ def command(
         _compared(kept, data, differences)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    finish([game for subject in subjects for game in subject.unfinished.values()])
     if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
 

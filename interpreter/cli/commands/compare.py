@@ -17,7 +17,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import STOPPED, counting, interruptible
+from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
@@ -136,6 +136,7 @@ def command(
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
     results = played if done else None
+    unfinished = played.unfinished if played is not None else []
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
@@ -153,12 +154,12 @@ def command(
         _text(comparison, names)
         if results is not None:
             _text_of(results, names)
-    if games and done < games:
-        notice(f"stopped: {done} of {games} pairs of games are done")
-        raise click.exceptions.Exit(STOPPED)
-    if results is not None and len(results.singly) < results.things:
-        notice(f"stopped: {len(results.singly)} of {counted(results.things, 'difference')} are played by themselves")
-        raise click.exceptions.Exit(STOPPED)
+    stopped = ""
+    if games and done + len(unfinished) < games:
+        stopped = f"{done + len(unfinished)} of {games} pairs of games are done"
+    elif results is not None and len(results.singly) < results.things:
+        stopped = f"{len(results.singly)} of {counted(results.things, 'difference')} are played by themselves"
+    finish(unfinished, stopped)
 
 
 def _compared(sides: _Sides) -> Comparison:
@@ -204,6 +205,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.compare.effect_sizes import bots_for_all, effects
     from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
+    from interpreter.simulate.simulation import Unfinished, finished
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
@@ -217,27 +219,31 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     digests = a.digest, b.digest
     plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
-    done = _collected(
+    tried = _collected(
         "pairs of games",
         games.count,
         lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
     )
-    done.sort(key=lambda pair: pair.seed)
+    unfinished = [game for game in tried if isinstance(game, Unfinished)]
+    done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
-    if games.each and len(done) == games.count:
-        count = len(singles(found))
+    if games.each and len(tried) == games.count:
+        over, count = [pair.seed for pair in done], len(singles(found))
         singly = _collected(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, seeds, options.crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: one_at_a_time(plan, found, over, options.crew_for(games.jobs, count), alone, stopped),
         )
     which = f"seeds {start} to {start + games.count - 1}"
-    if len(done) < games.count:
-        which = f"stopped when {len(done):,} of the {which} were played"
+    if len(tried) < games.count:
+        which = f"stopped when {len(tried):,} of the {which} were played"
+    if unfinished:
+        which += f", without {counted(len(unfinished), 'pair')} in which a game does not end"
     how = f"{counted(number, 'player')} by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
-    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
+    partings = [pair.parting for pair in done]
+    return Played(how, effects(*rows, a.model.measures), partings, ranked(singly), count, unfinished)
 
 
 def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
