@@ -90,7 +90,7 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
 
 def _games(members: Sequence[Member], plan: FamilyPlan, unfinished: list[Unfinished]) -> FamilyGames:
     """Play each ruleset with the same seeds and bots. Games that do not end are added to ``unfinished``."""
-    from interpreter.compare.effect_sizes import bots_for_all
+    from interpreter.bots.registry import default_bots
     from interpreter.compare.side_by_side import means_of
     from interpreter.pages.family_comparison import FamilyGames
     from interpreter.simulate.summary import summed_up
@@ -98,7 +98,7 @@ def _games(members: Sequence[Member], plan: FamilyPlan, unfinished: list[Unfinis
     assert plan.count is not None
     rulesets = [member.ruleset for member in members]
     players = plan.players or max(member.players.usual for member in rulesets)
-    start, bots = options.seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
+    start, bots = options.seed_for(plan.seed), plan.bots or default_bots(*rulesets)
     seeds = range(start, start + plan.count)
     means, refused = {}, {}
     with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:

@@ -14,17 +14,13 @@ from statistics import fmean, stdev
 
 from msgspec import Struct
 
-from interpreter.bots.registry import default_bots, policies_for
-from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "bots_for_all", "effects", "histogram"]
-
-_PREFERRED = "sensible"
+__all__ = ["Effect", "effects", "histogram"]
 
 
 class Effect(Struct, frozen=True):
@@ -46,14 +42,6 @@ class Effect(Struct, frozen=True):
     def is_sure(self) -> bool:
         """Return whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
-
-
-def bots_for_all(*rulesets: Ruleset) -> str:
-    """Return the default bot for a comparison of these rulesets."""
-    if all(_PREFERRED in policies_for(ruleset) for ruleset in rulesets):
-        return _PREFERRED
-    names = {default_bots(ruleset) for ruleset in rulesets}
-    return names.pop() if len(names) == 1 else "random"
 
 
 def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.player import Bot
-from interpreter.bots.registry import RANDOM, bots_of, policies_for
+from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.wasm.whole_games import GAMES_ALONE
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
@@ -108,7 +108,7 @@ class Subject:
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
         self.table.machine.patience = 0
         known = policies_for(self.ruleset)
-        self.policy = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        self.policy = (POLICY if POLICY in known else default_bots(self.ruleset)) if policy is None else policy
         self.whole = WholeGames(self.ruleset, self.bots)
         self.unfinished: dict[int, Unfinished] = {}
         """The games that do not end, by seed. They are left out of all figures."""

@@ -39,7 +39,11 @@ USUAL = 4
     metavar="N",
     help="Number of players; repeat it for several rows.  [default: 4, or the closest allowed number]",
 )
-@click.option("--bots", metavar="POLICY", help="Policy of all seats.  [default: bench if available, else random]")
+@click.option(
+    "--bots",
+    metavar="POLICY",
+    help="Policy of all seats.  [default: bench, or as in `run`]",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),

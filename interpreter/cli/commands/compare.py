@@ -70,7 +70,7 @@ class _Games(Struct, frozen=True):
     help="Also play this number of games of both.",
 )
 @click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
-@options.bots_option("sensible where both have it, else greedy or random")
+@options.bots_option("sensible where both have it, else greedy, else random")
 @options.seed_option
 @options.jobs_option
 @click.option(
@@ -198,18 +198,19 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Play both sides, all games or those before Ctrl-C."""
+    from interpreter.bots.registry import default_bots
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
-    from interpreter.compare.effect_sizes import bots_for_all, effects
+    from interpreter.compare.effect_sizes import effects
     from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
     from interpreter.simulate.simulation import Unfinished, finished
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
-    start, name = options.seed_for(games.seed), games.bots or bots_for_all(a, b)
+    start, name = options.seed_for(games.seed), games.bots or default_bots(a, b)
     values = options.settings_given(a, sides.settings)
     for side in (a, b):
         options.bots_for(side, number, name)

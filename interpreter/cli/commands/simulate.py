@@ -85,10 +85,10 @@ def command(
     \b
     Examples:
       regelwerk simulate goofspiel -n 1000 --players 3 --seed 1
-      regelwerk simulate germany-2018 -n 200 --bots greedy,random,random -o json
+      regelwerk simulate germany-2018 -n 200 --bots sensible,random,random -o json
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
-      regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
+      regelwerk simulate usa-2018 -n 2000 --charts usa.html
       regelwerk simulate goofspiel -n 600 --players 2 --round-robin sensible,bench,random
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """

@@ -67,7 +67,7 @@ def command(
     Examples:
       regelwerk run germany-2018 --players 4 --seed 7 --log game.jsonl
       regelwerk whatif game.jsonl --at 60 --change 'stage_2_cities[4]=6'
-      regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500 --bots bench
+      regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
     from interpreter.cli.progress import counting, finish, interruptible
