@@ -38,6 +38,42 @@ def test_run(run: Run) -> None:
     assert result.stderr == ""
 
 
+SOLD = "sold: {with: {who: seat}, says: '{who} sells'}"
+TWICE = "note sold(seats[0])\nnote sold(seats[0])\nend game"
+
+
+def test_lines_for_programs_and_with_their_rules_stand_alone(run: Run, tmp_path: Path) -> None:
+    path = str(write(tmp_path, TWICE, family=FAMILY.replace("events:\n", f"events:\n  {SOLD}\n")))
+    assert "player 1 sells; sells\n" in run("run", path).stdout
+    assert run("run", path, "-v").stdout.count("player 1 sells   [act]\n") == 2
+    assert run("run", path, "-o", "json").stdout.count('"player 1 sells"') == 2
+
+
+def test_what_a_failing_game_has_told_is_printed(run: Run, tmp_path: Path) -> None:
+    act = "choose act by seats[0]:\n  go\nnote said(amount)\namount = 1 div (2 - round)"
+    result = run("run", str(write(tmp_path, act)))
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (1, ["player 1: go", "1"])
+
+
+def test_the_result_is_one_table(run: Run, tmp_path: Path) -> None:
+    """A board of the end of the game with a row for each seat adds its columns; others stand before it."""
+    boards = """\
+    boards:
+      last: {when: end of game, says: Over, rows: who in seats, columns: {who: who, score: who.score, coins: who.money}}
+      bank: {when: end of game, columns: {left: bank}}
+    """
+    path = str(write(tmp_path, "seats[1].score = 2\nend game", sections=boards))
+    assert run("run", path).stdout.splitlines()[1:] == [
+        "Over",
+        "  left",
+        "    80",
+        "player 2 wins",
+        "  place  player    bot     score  coins",
+        "      1  player 2  random      2      5",
+        "      2  player 1  random      0      5",
+    ]
+
+
 def test_ranking_keys_are_shown_with_names_and_signs_for_readers(run: Run, tmp_path: Path) -> None:
     rank = "rank: [bonus(who), -who.score, -spent(who), who.score * 2]"
     rules = """\
@@ -463,9 +499,10 @@ def test_show_tells_what_a_game_of_two_takes_in(run: Run) -> None:
 def test_a_game_is_told_in_german_from_its_first_line_to_its_last(run: Run) -> None:
     result = run("run", "germany-2018", "--players", "3", "--seed", "7", "--language", "de")
     lines = result.output.splitlines()
-    begins = "Deutschland (Ausgabe 2018) (germany-2018): 3 Spieler, Zufallszahl 7, Bots greedy, greedy, greedy"
+    begins = "Deutschland (Ausgabe 2018) (germany-2018): 3 Spieler, Zufallszahl 7, Bots sensible, sensible, sensible"
     assert lines[0] == begins
-    assert lines[-5:-3] == ["Spieler 2 gewinnt", "  Platz  Spieler    Bot     versorgt  Elektro"]
+    columns = "  Platz  Spieler    Bot       versorgt  Elektro  Städte  Kraftwerke  Rohstoffe"
+    assert lines[-5:-3] == ["Spieler 2 gewinnt", columns]
     assert not re.findall(r"\b(player|players|place|bots|seed|wins|none|nothing|money|city|cities)\b", result.output)
 
 
@@ -473,7 +510,7 @@ def test_a_person_is_talked_to_in_german(run: Run) -> None:
     typed = "0\nfoo\nofer 4 4\noffer\noffer 4 3\nsave\nhint sensible\nundo\nhelp\n"
     arguments = ("play", "germany-2018", "--players", "3", "--seed", "3", "--language", "de")
     result = run(*arguments, input=typed)
-    assert "du bist Spieler 1, gegen greedy" in result.output
+    assert "du bist Spieler 1, gegen sensible" in result.output
     for line in (
         "Möglichkeit 0 gibt es nicht, nur 1 bis 182",
         "`foo` gibt es hier nicht, nur `offer`, `decline`; `help` zeigt, was man eingeben kann",
@@ -508,4 +545,4 @@ def test_an_account_of_a_move_is_given_in_german(run: Run, tmp_path: Path) -> No
     assert move.splitlines()[0] == "offer plant=5 bid=3: wird abgelehnt, gefragt ist Spieler 2 bei `nominate`"
     line = run("explain", str(log), "1", "--language", "de").output
     assert line.splitlines()[0] == "1: Entscheidung `nominate.offer`"
-    assert "Spieler 2 bietet Kraftwerk 7 für 7 an" in line
+    assert "Spieler 2 bietet Kraftwerk 4 für 1 an" in line
