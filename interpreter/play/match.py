@@ -22,6 +22,9 @@ __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"
 
 MAXIMUM_DECISIONS = 100_000
 """A game with more decisions is considered endless."""
+LONG, LOOKS = 1_000, 16
+"""Number of decisions before a match looks whether it goes in circles, and of those between two looks: a module, which
+plays so many ahead, starts anew after a look."""
 MOST_NAMED = 5
 """Largest number of choices that are named of the last round of an endless game."""
 
@@ -77,11 +80,11 @@ class Match:
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0
-        self._round = self._still = 0
-        self._round_began = 0
-        """Number of decisions before this round."""
+        self._round = self._new = 0
+        """The rounds of the last look, and of the last look that found a new position."""
+        self._began = 0
+        """Number of decisions before the first look in that round."""
         self._seen: set[str] = set()
-        """The positions at which rounds have begun."""
         ruleset.check_players(len(bots))
         if game is not None:
             self.game = game
@@ -104,7 +107,10 @@ class Match:
         if decision is None:
             return False
         try:
-            self._check_end()
+            if self.decisions >= MAXIMUM_DECISIONS:
+                raise Endless(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
+            if self.decisions >= LONG and self.decisions % LOOKS == 0:
+                self._look(decision)
             self.decisions += 1
             bot = who_decides(self.bots, decision)
             for watcher in self.watchers:
@@ -115,32 +121,29 @@ class Match:
             raise
         return True
 
-    def _check_end(self) -> None:
-        """Raise :class:`Endless` before too many decisions, or at the start of a round if nothing is new any more."""
-        game, decision = self.game, self.game.decision
-        assert decision is not None
-        number = game.round
-        if number != self._round:
-            position = game.position()
-            self._still = self._still + 1 if position in self._seen else 0
+    def _look(self, decision: Decision) -> None:
+        """Raise :class:`Endless` if there was no new position for too many rounds."""
+        number = self.game.round
+        if number == self._round:
+            return
+        position = self.game.position()
+        if position not in self._seen:
             self._seen.add(position)
-        ask = decision.site.ask
-        if self._still >= MAXIMUM_STILL:
-            raise Endless(f"the game does not end: nothing was new in its last {MAXIMUM_STILL} rounds", ask.span)
-        if self.decisions >= MAXIMUM_DECISIONS:
-            raise Endless(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", ask.span)
-        if number != self._round:
-            self._round, self._round_began = number, self.decisions
+            self._new = number
+        if number - self._new >= MAXIMUM_STILL:
+            why = f"the game does not end: nothing was new in its last {MAXIMUM_STILL} rounds"
+            raise Endless(why, decision.site.ask.span)
+        self._round, self._began = number, self.decisions
 
     def _name_what_repeats(self, endless: Endless) -> None:
-        """Add the round and its choices to the message."""
-        endless.round = self._round
+        """Add the round and the last choices to the message."""
+        endless.round = self.game.round
         choices = self.game.choices
-        choices = choices[len(choices) - self.decisions + self._round_began :]
+        choices = choices[len(choices) - self.decisions + self._began :]
         counts = Counter(choice_text(choice) for _, choice in choices)
         names = [f"`{name}`" + (f" ({times} times)" if times > 1 else "") for name, times in counts.most_common()]
         more = [f"{len(names) - MOST_NAMED} others"] if len(names) > MOST_NAMED else []
-        endless.message += f"; in its last round: {', '.join([*names[:MOST_NAMED], *more])}"
+        endless.message += f"; the last choices were {', '.join([*names[:MOST_NAMED], *more])}"
 
     def take(self, option: Option | Mapping[str, object]) -> None:
         """Make a choice. Raises as :meth:`Game.apply` does."""

@@ -280,6 +280,7 @@ def _data_of(played: Played) -> dict[str, Json]:
     fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
     return {
         "played": played.how,
+        "unfinished": [game.as_data() for game in played.unfinished],
         "effects": [{name: _rounded(getattr(each, name)) for name in fields} for each in played.effects],
         "first_apart": [
             {
