@@ -29,7 +29,7 @@ __all__ = ["command"]
 @options.seed_option
 @options.settings_option
 @options.bots_option()
-@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @options.language_option
 def command(
     where: str,

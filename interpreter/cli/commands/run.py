@@ -36,7 +36,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @click.option("--prompts", is_flag=True, help="Print what each decision asks, before the choice.")
 @options.language_option
 @options.output_option("text", "json")
@@ -53,7 +53,10 @@ def command(
     language: str,
     output: str,
 ) -> None:
-    """Let bots play a whole game and print it line by line; with -o json, one object a line.
+    """Let bots play a whole game and print it. Lines that read as one are one, such as what a player does in a turn,
+    unless -v is given; with -o json, every line is an object.
+
+    A game in which nothing is new for 500 rounds stops there, and the message says what repeats.
 
     \b
     Examples:
