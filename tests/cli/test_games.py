@@ -16,7 +16,10 @@ import pytest
 from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
+from interpreter.engine.ruleset import load
 from interpreter.play.match import Match
+from interpreter.serve.archive import Store
+from interpreter.serve.hall import Hall
 from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
@@ -380,6 +383,23 @@ def test_play(run: Run) -> None:
     for line in ("> pull white 3", "player 1 pulls 3 white", "player 1 pulls 1 white", "player 1 pulls 1 black"):
         assert f"\n{line}" in result.stdout
     assert result.stderr.startswith("left after ")
+
+
+def test_one_bot_is_the_default_everywhere(run: Run, tmp_path: Path) -> None:
+    game = ("goofspiel", "--players", "3", "--seed", "1")
+    log = tmp_path / "game.jsonl"
+    assert run("run", *game, "--log", str(log)).stdout.splitlines()[0].endswith("bots sensible, sensible, sensible")
+    assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["bots"] == ["sensible"] * 3
+    assert "against sensible\n" in run("play", *game, input="quit\n").stdout
+    summary = json.loads(run("simulate", *game, "-n", "1", "-o", "json").stdout)
+    assert [seat["bot"] for seat in summary["seats"]] == ["sensible"] * 3
+    compared = run("compare", "goofspiel", "goofspiel", "--games", "2", "--seed", "1", "-o", "json").stdout
+    assert "by the bot sensible" in json.loads(compared)["played"]
+    assert Hall(Store(tmp_path / "tables.sqlite")).bots_for(load("goofspiel"))[0] == "sensible"
+    for command in ("run", "play", "simulate"):
+        told = " ".join(run(command, "--help").stdout.split())
+        assert "[default: sensible if available, else greedy, else random]" in told
+        assert "a,b at four seats is a, b, a, b" in told
 
 
 def test_play_to_the_end(run: Run) -> None:
