@@ -26,7 +26,7 @@ LONG, LOOKS = 1_000, 16
 """Number of decisions before a match looks whether it goes in circles, and of those between two looks: a module, which
 plays so many ahead, starts anew after a look."""
 MOST_NAMED = 5
-"""Largest number of choices that are named of the last round of an endless game."""
+"""Largest number of different choices that the message about an endless game names."""
 
 
 class Watcher(Protocol):

@@ -123,7 +123,7 @@ def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
     forms = [(measure, taken[measure.name], *wanted(measure)) for measure in ruleset.model.measures]
     return {
         "games": totals.games,
-        "unfinished": [game.as_data() for game in totals.unfinished],
+        "unfinished": [game.as_data() for game in sorted(totals.unfinished, key=lambda game: game.seed)],
         "decisions": totals.decisions,
         "free_decisions": totals.free,
         "processor_seconds": round(totals.seconds, 6),
