@@ -22,6 +22,7 @@ from interpreter.language import parse
 from interpreter.language.parse import remembered
 from interpreter.reading import files
 from tests.play.toy import ROOT
+from tests.progress import Progress
 from tests.support import TREES, drop_if_grown, drop_shared
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # their assertions should show differences
@@ -46,6 +47,15 @@ gc.set_threshold(50_000, 20, 1_000)  # what tests share is large and stays: `dro
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # set by shells for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell how far the run is."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and "PYTEST_XDIST_WORKER" not in os.environ:
+        has_workers = bool(config.getoption("numprocesses", None))
+        config.pluginmanager.register(Progress(terminal, has_workers=has_workers), "progress of the run")
 
 
 @pytest.hookimpl(optionalhook=True)

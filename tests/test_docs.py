@@ -10,6 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,8 @@ ANNOTATED = {
     "annotated-robots.md": ["germany-2004", "--players", "2", "--with", "robots:2", "--seed", "2"],
 }
 IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|RB|F|A|OP|OK)-[^\]]*)\]$")
+RULE = re.compile(r" {3}\[\w+(?:: [^\]]*)?\]$")
+"""The rule and its citations behind a line of `run -v`."""
 
 
 def blocks(text: str) -> list[str]:
@@ -106,12 +109,30 @@ def test_the_messages_of_the_line_protocol_are_those_of_the_engine() -> None:
     assert [method for method in METHODS if f"| `{method}` |" not in text] == []
 
 
+def test_the_first_command_ends_in_a_game_worth_reading() -> None:
+    """Good bots, a line for what a player does in a phase, one table of results, and not too much of it."""
+    found = samples((DOCS.parent / "README.md").read_text(encoding="utf-8"))
+    first, told, *_ = (each for each in found if each.kind in ("sh", "text"))
+    command = first.text.splitlines()[0].partition("bin/regelwerk ")[2]
+    result = CliRunner().invoke(cli, command.split(), env={"NO_COLOR": "1"})
+    assert result.exit_code == 0
+    assert matches(f"...\n{told.text}", result.stdout), result.stdout
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 400
+    assert lines[0].endswith("bots sensible, sensible, sensible, sensible")
+    buyers = [line.partition(" buys ")[0] if " buys 1 " in line else line for line in lines]
+    assert not [line for line, after in pairwise(buyers) if line == after and line.startswith("player")]
+    *_, before, won, head = lines[:-4]
+    assert (before[:6], won[-5:], head.split()[:3]) == ("After ", " wins", ["place", "player", "bot"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANNOTATED)
 def test_an_annotated_log_is_the_log_of_the_run(name: str) -> None:
     shown = [IDS.sub("", line).rstrip() for line in blocks((DOCS / name).read_text(encoding="utf-8"))]
-    result = CliRunner().invoke(cli, ["run", *ANNOTATED[name]], env={"NO_COLOR": "1", "COLUMNS": "200"})
-    told = [line.rstrip() for line in result.stdout.splitlines()]
+    run = ["run", *ANNOTATED[name], "--bots", "greedy", "-v"]
+    result = CliRunner().invoke(cli, run, env={"NO_COLOR": "1", "COLUMNS": "200"})
+    told = [RULE.sub("", line).rstrip() for line in result.stdout.splitlines()]
     assert [line for line in shown if line] == [line for line in told if line][: len([line for line in shown if line])]
     assert any(line.startswith("Round 2") for line in shown)
 

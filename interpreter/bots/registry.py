@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import counted
@@ -26,7 +26,7 @@ PLAYOUTS = 100
 _DIGITS = 7
 """Maximum number of digits of a weight."""
 _QUICK = ("sensible", "greedy")
-"""Policies for playouts, in order of preference; without any of them, playouts are random."""
+"""Policies to play by, the best first; without any of them, choices are random."""
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 _MOST_KNOWN = 40
@@ -79,17 +79,23 @@ def _cached(
     return _known[key][1]
 
 
-def default_bots(ruleset: Rules) -> str:
-    """Return the default bot: ``greedy`` if the family has it, else ``random``."""
-    return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
+def default_bots(*rulesets: Rules) -> str:
+    """Return the default bot: the best policy by name that can play all of these rulesets, or ``random``."""
+    return _quick(set.intersection(*map(_able, rulesets)), RANDOM)
 
 
 def adviser(ruleset: Rules) -> str:
-    """Return the bot that gives quick advice: the best policy by name, or ``search`` if there is none."""
-    return _quick(policies_for(ruleset), SEARCH)
+    """Return the bot that gives quick advice: the best policy by name, or ``search`` if none can play."""
+    return _quick(_able(ruleset), SEARCH)
 
 
-def _quick(policies: Mapping[str, Policy], otherwise: str) -> str:
+def _able(ruleset: Rules) -> set[str]:
+    """Return the policies that have lines for every decision."""
+    asked = {end.ask.name for _, end in ruleset.program.asks.values()}
+    return {name for name, policy in policies_for(ruleset).items() if asked <= policy.decisions.keys()}
+
+
+def _quick(policies: Collection[str], otherwise: str) -> str:
     return next((name for name in _QUICK if name in policies), otherwise)
 
 

@@ -25,8 +25,8 @@ def tell(error: Exception) -> NoReturn:
         raise click.exceptions.Exit(1)
     if isinstance(error, RuleFailure):
         notice(render(Diagnostic(error.code, error.message, error.span)))
-        for caller in error.chain:
-            notice(f"   {caller} ({caller.span})")
+        for line in error.trace:
+            notice(line)
         raise click.exceptions.Exit(1)
     if isinstance(error, BotFailed):
         refused(str(error))

@@ -13,7 +13,7 @@ from msgspec import Struct
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import STOPPED, counting, interruptible
+from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
     from interpreter.base.plain_data import Json
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from interpreter.compare.operands import Member
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.family_comparison import FamilyGames
-    from interpreter.simulate.summary import Summary
+    from interpreter.simulate.simulation import Unfinished
+    from interpreter.simulate.totals import Totals
 
 __all__ = ["FamilyPlan", "compare_all", "nearest_lines"]
 
@@ -55,8 +56,9 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
     members = family_of(names)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
+    unfinished: list[Unfinished] = []
     rulesets = [each.ruleset for each in members]
-    games = _games(members, titles_of(rulesets), plan) if plan.count else None
+    games = _games(members, titles_of(rulesets), plan, unfinished) if plan.count else None
     family = [Compared(each) for each in rulesets]
     pairs = {(x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y}
     if is_page:
@@ -70,6 +72,7 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
         as_json(_data(rulesets, pairs))
     elif output == "text" and report is None:
         _text(rulesets, pairs)
+    finish(unfinished)
 
 
 def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs) -> str:
@@ -86,16 +89,19 @@ def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs)
 # --- games
 
 
-def _games(members: Sequence[Member], titles: Sequence[str], plan: FamilyPlan) -> FamilyGames:
-    """Play each ruleset with the same seeds and bots."""
-    from interpreter.compare.effect_sizes import bots_for_all
+def _games(
+    members: Sequence[Member], titles: Sequence[str], plan: FamilyPlan, unfinished: list[Unfinished]
+) -> FamilyGames:
+    """Play each ruleset with the same seeds and bots. Games that do not end are added to ``unfinished``."""
+    from interpreter.bots.registry import default_bots
     from interpreter.compare.side_by_side import means_of
     from interpreter.pages.family_comparison import FamilyGames
+    from interpreter.simulate.summary import summed_up
 
     assert plan.count is not None
     rulesets = [member.ruleset for member in members]
     players = plan.players or max(member.players.usual for member in rulesets)
-    start, bots = options.seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
+    start, bots = options.seed_for(plan.seed), plan.bots or default_bots(*rulesets)
     seeds = range(start, start + plan.count)
     means, refused = {}, {}
     with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:
@@ -105,23 +111,27 @@ def _games(members: Sequence[Member], titles: Sequence[str], plan: FamilyPlan) -
             except ValueError as error:
                 refused[title] = str(error)
             else:
-                means[title] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
+                totals = _totals(member, players, bots, seeds, plan.jobs, stopped)
+                unfinished += totals.unfinished
+                if totals.games:
+                    names = [bot.name for bot in options.bots_for(member.ruleset, players, bots)]
+                    means[title] = means_of(summed_up(member.ruleset.for_players(players), names, totals))
+                else:
+                    refused[title] = "no game ends"
             tell(plan.count)
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(plan.count, 'game')} of each, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 
-def _summary(
+def _totals(
     member: Member, players: int, bots: str, seeds: Sequence[int], jobs: int | None, stopped: Callable[[], bool]
-) -> Summary:
+) -> Totals:
     from interpreter.cli.failures import refused
-    from interpreter.simulate.summary import summed_up
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import Plan, WorkersLost, summed
 
     ruleset = member.ruleset.for_players(players)
-    table = options.bots_for(ruleset, players, bots)
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
     totals = Totals()
     try:
@@ -130,10 +140,9 @@ def _summary(
                 totals += part
     except WorkersLost as error:
         refused(str(error))
-    if totals.games < len(seeds):
-        notice(f"stopped: {totals.games} of {len(seeds)} games of {ruleset.id} are done")
-        raise click.exceptions.Exit(STOPPED)
-    return summed_up(ruleset, [bot.name for bot in table], totals)
+    if totals.played < len(seeds):
+        finish(totals.unfinished, f"{totals.played} of {len(seeds)} games of {ruleset.id} are done")
+    return totals
 
 
 # --- text and data

@@ -132,10 +132,11 @@ def settings_option(function: Function) -> Function:
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)(function)
 
 
-def bots_option(default: str = "greedy if available, else random") -> Callable[[Function], Function]:
+def bots_option(default: str = "sensible if available, else greedy, else random") -> Callable[[Function], Function]:
     about = (
-        "Bot for all seats, or one for each, separated by commas: random, rare, search:200 (playouts), search:2s "
-        f"(seconds), a policy such as greedy or sensible, or a program: cmd:./mybot.  [default: {default}]"
+        "Bots, separated by commas and dealt to the seats in turn: a,b at four seats is a, b, a, b. A bot is a policy "
+        "such as sensible or greedy, random, rare, search:200 (playouts), search:2s (seconds), or a program: "
+        f"cmd:./mybot.  [default: {default}]"
     )
     return click.option("--bots", metavar="NAMES", help=about)
 

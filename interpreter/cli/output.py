@@ -6,15 +6,23 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
+from textwrap import fill
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "discard_output", "notice", "say", "styled", "wants_colour"]
+__all__ = ["aligned", "as_json", "board", "discard_output", "notice", "say", "styled", "wants_colour", "wrapped"]
 
 
 def say(text: str = "") -> None:
     """Print a line of data on stdout."""
     click.echo(text)
+
+
+def wrapped(text: str) -> str:
+    """Break a long line of text for a terminal, and indent what follows its first row."""
+    width = get_terminal_size().columns
+    return fill(text, width, subsequent_indent="    ") if sys.stdout.isatty() and len(text) > width else text
 
 
 def discard_output() -> None:

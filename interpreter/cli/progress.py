@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-__all__ = ["STOPPED", "counted", "counting", "interruptible", "naming"]
+from interpreter.base import plurals
+from interpreter.cli.output import notice
+
+if TYPE_CHECKING:
+    from interpreter.simulate.simulation import Unfinished
+
+__all__ = ["STOPPED", "counted", "counting", "finish", "interruptible", "naming"]
 
 STOPPED = 130
 """Exit status after Ctrl-C, as in shells."""
-
+MOST_TOLD = 5
+"""Largest number of games that do not end to be described."""
 
 AWHILE = 1.0
 """Seconds after which work tells where it is."""
@@ -94,3 +101,18 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield lambda: noted
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def finish(unfinished: Sequence[Unfinished], stopped: str = "") -> None:
+    """End a command that has played many games: report the games that do not end, and how far it was when it was
+    ``stopped``. The exit status is not 0 if there is anything to report."""
+    if unfinished:
+        notice(f"left out: {plurals.counted(len(unfinished), 'game that does', 'games that do')} not end")
+    for game in sorted(unfinished, key=lambda game: (game.ruleset, game.seed))[:MOST_TOLD]:
+        notice(f"  {game}")
+    if len(unfinished) > MOST_TOLD:
+        notice(f"  and {len(unfinished) - MOST_TOLD:,} more")
+    if stopped:
+        notice(f"stopped: {stopped}")
+    if stopped or unfinished:
+        raise click.exceptions.Exit(STOPPED if stopped else 1)

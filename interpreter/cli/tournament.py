@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from interpreter.base.plain_data import Json
 from interpreter.cli.failures import refused
 from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import STOPPED, counting, interruptible
+from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -64,15 +64,15 @@ def round_robin(
         except (WorkersLost, ClusterUnavailable) as error:
             refused(str(error))
     ranking = standing(bots, done)
+    unfinished = [outcome.unfinished for outcome in done if outcome.unfinished is not None]
     if output == "json":
         about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
         entrants = [to_builtins(entrant) for entrant in ranking.entrants]
-        as_json({**about, "settings": settings, "games": ranking.games, "bots": entrants, "ahead": ranking.ahead})
+        counts = {"games": ranking.games, "unfinished": [game.as_data() for game in unfinished]}
+        as_json({**about, "settings": settings, **counts, "bots": entrants, "ahead": ranking.ahead})
     elif ranking.games:
         _text(ruleset.id, players, seed, ranking)
-    if ranking.games < games:
-        notice(f"stopped: {ranking.games} of {games} games are done")
-        raise click.exceptions.Exit(STOPPED)
+    finish(unfinished, f"{len(done)} of {games} games are done" if len(done) < games else "")
 
 
 def _text(ruleset: str, players: int, seed: int, ranking: Standing) -> None:

@@ -21,11 +21,12 @@ from interpreter.compare.variation import Cell, going_on, varied
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import legal_choice
 from interpreter.engine.rules import Rules
+from interpreter.lowering.constants import Endless
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import mean_interval
 from interpreter.simulate.measurements import taken
-from interpreter.simulate.simulation import Row, WholeGames
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 from interpreter.simulate.totals import by_round, final
 
 __all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
@@ -162,8 +163,9 @@ def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
 
 def continuations(
     fork: Fork, bots: Callable[[Rules], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
-) -> Iterator[Pair]:
-    """Play both branches of the fork with each seed, until ``stopped`` returns True."""
+) -> Iterator[Pair | Unfinished]:
+    """Play both branches of the fork with each seed, until ``stopped`` returns True. If a branch does not end, yield it
+    in place of the pair."""
     tables = [
         (WholeGames(rules, seats), seats) for rules in (fork.game.ruleset, fork.ruleset) for seats in (bots(rules),)
     ]
@@ -171,16 +173,19 @@ def continuations(
         if stopped():
             return
         games = zip(fork.begin(seed), tables, strict=True)
-        first, second = (whole.rest(game, seed) or _row(game, table, seed) for game, (whole, table) in games)
-        yield first, second
+        try:
+            first, second = (whole.rest(game, seed) or _row(game, table, seed) for game, (whole, table) in games)
+        except Endless as endless:
+            yield Unfinished.of(fork.ruleset, seed, endless)
+        else:
+            yield first, second
 
 
 def _row(game: Game, bots: list[Bot], seed: int) -> Row:
     match = Match(game.ruleset, bots, seed, game=game)
     result = match.play()
-    round_ = game.state.cells[game.machine.constants.layout.base["round"]]
     places, keys = (result.places, result.keys) if result else ((), ())
-    return Row(seed, match.decisions, 0, round_, 0.0, places, keys, taken(game))
+    return Row(seed, match.decisions, 0, game.round, 0.0, places, keys, taken(game))
 
 
 # --- differences

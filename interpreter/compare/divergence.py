@@ -165,7 +165,7 @@ class Line:
 
     def _moment(self) -> tuple[_Asked | None, int]:
         game = self._match.game
-        return _asked(game), int(game.state.cells[game.machine.constants.layout.base["round"]])
+        return _asked(game), game.round
 
 
 def in_step(line: Line, b: Ruleset) -> tuple[Parting, list[Mapping[str, Json]]]:

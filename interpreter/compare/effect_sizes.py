@@ -14,15 +14,13 @@ from statistics import fmean, stdev
 
 from msgspec import Struct
 
-from interpreter.bots.registry import default_bots, policies_for
-from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["WINS", "Effect", "Ratio", "bots_for_all", "by_size", "effects", "ratio_effect"]
+__all__ = ["WINS", "Effect", "Ratio", "by_size", "effects", "ratio_effect"]
 
 Ratio = tuple[float, int]
 """A part and its whole, such as what was paid and the number of purchases."""
@@ -31,8 +29,6 @@ WINS = " wins, %"
 """End of the names of shares of wins."""
 _NOISE = 1e-9
 """Spread, in units of the means, that comes from rounding."""
-
-_PREFERRED = "sensible"
 
 
 class Effect(Struct, frozen=True):
@@ -54,14 +50,6 @@ class Effect(Struct, frozen=True):
     def is_sure(self) -> bool:
         """Return whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
-
-
-def bots_for_all(*rulesets: Ruleset) -> str:
-    """Return the default bot for a comparison of these rulesets."""
-    if all(_PREFERRED in policies_for(ruleset) for ruleset in rulesets):
-        return _PREFERRED
-    names = {default_bots(ruleset) for ruleset in rulesets}
-    return names.pop() if len(names) == 1 else "random"
 
 
 def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:

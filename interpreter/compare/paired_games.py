@@ -19,7 +19,7 @@ from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.divergence import LockStep, Parting, own_settings
 from interpreter.compare.operands import sides_of
 from interpreter.kernel.state import Value
-from interpreter.simulate.simulation import Row, WholeGames, played
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_of, shared
 
 __all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
@@ -54,17 +54,18 @@ def pairs(
     crew: AbstractContextManager[Crew] | None = None,
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Pair]]:
-    """Yield all pairs, several at a time, in any order. Distributed by :func:`interpreter.simulate.workers.shared`."""
+) -> Iterator[list[Pair | Unfinished]]:
+    """Yield all pairs, several at a time, in any order, and a game that does not end in place of its pair. Distributed
+    by :func:`interpreter.simulate.workers.shared`."""
     return shared(_playing(plan, comparison), partial(_play_batch, plan), seeds, crew, alone, stopped)
 
 
-def _play_batch(plan: PairPlan, seeds: Sequence[int]) -> Batch[Pair]:
+def _play_batch(plan: PairPlan, seeds: Sequence[int]) -> Batch[Pair | Unfinished]:
     return batch_of(lambda: _ready(plan), seeds)
 
 
 @lru_cache(maxsize=1)
-def _ready(plan: PairPlan) -> Work[Pair]:
+def _ready(plan: PairPlan) -> Work[Pair | Unfinished]:
     return _playing(plan, compared_by(plan))
 
 
@@ -80,14 +81,14 @@ def compared_by(plan: PairPlan) -> Comparison:
     return differences(Compared(a), Compared(b), dict(plan.known), plan.players)
 
 
-def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair]:
+def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair | Unfinished]:
     sides = comparison.a, comparison.b
     bots = [bots_of(plan.bots, side, plan.players) for side in sides]
     settings = [own_settings(side, dict(plan.settings)) for side in sides]
     whole = [WholeGames(side, table) for side, table in zip(sides, bots, strict=True)]
     lock = LockStep(comparison, bots[0], dict(plan.settings))
 
-    def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair]:
+    def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair | Unfinished]:
         for seed in seeds:
             rows = [
                 row
@@ -96,6 +97,10 @@ def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair]:
             ]
             if len(rows) < len(sides) or stopped():
                 return
-            yield Pair(seed, rows[0], rows[1], lock.play(seed))
+            match rows:
+                case [Row() as a, Row() as b]:
+                    yield Pair(seed, a, b, lock.play(seed))
+                case _:
+                    yield next(row for row in rows if isinstance(row, Unfinished))
 
     return work

@@ -109,7 +109,7 @@ class Game:
         if self.result is not None:
             about.append("over")
         else:
-            about.append(f"round {self.state.cells[self.machine.constants.layout.base['round']]}")
+            about.append(f"round {self.round}")
         if decision is not None:
             about.append(f"decision {decision.name} of seat {decision.actor}")
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
@@ -367,6 +367,21 @@ class Game:
     def digest(self) -> str:
         """Return a hash of the state: equal games have equal digests on every machine."""
         return self.state.digest()
+
+    @property
+    def round(self) -> int:
+        """The number of the round; 0 during the set-up."""
+        number: int = self.machine.cell(self.state, self.machine.constants.layout.base["round"])
+        return number
+
+    def position(self) -> str:
+        """Return a hash of the state without what is counted on in any case: rounds and random numbers. A game that
+        repeats itself returns to an equal position."""
+        layout, cells = self.machine.constants.layout, self.state.cells[:]
+        chance = layout.base["chance"]
+        for cell in (layout.base["round"], *range(chance, chance + layout.count("chance"))):
+            cells[cell] = 0
+        return State(cells, self.state.frame).digest()
 
     def check(self) -> list[str]:
         """Check the invariants of the state and return the violations: none as long as things only move."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,7 @@ from interpreter.language.types import (
     PLACE,
     SEAT,
     BagType,
+    MadeType,
     PieceType,
     PilesType,
     SeatType,
@@ -41,6 +43,7 @@ __all__ = [
     "BoardTable",
     "Line",
     "Spoken",
+    "added",
     "board_of",
     "is_shown",
     "lines_of",
@@ -63,7 +66,8 @@ class Line(Struct, frozen=True):
     """A line of a log: what happened, in words and as data, with the rule and statements behind it.
 
     ``kind`` is choice, event, mark or prompt; ``name`` is ``decision.alternative``, the event's name, the moment, or
-    the name of the pending decision.
+    the name of the pending decision. A text begins with ``subject`` characters for a seat, if it begins with one, and
+    with ``lead`` characters for that and the fixed words behind it, up to a number: see :func:`added`.
     """
 
     kind: Literal["choice", "event", "mark", "prompt"]
@@ -74,15 +78,33 @@ class Line(Struct, frozen=True):
     rule: str = ""
     cites: tuple[str, ...] = ()
     place: str = ""
+    subject: int = 0
+    lead: int = 0
+
+
+def added(line: Line, before: Line) -> str | None:
+    """Return what a line adds to the line before it, if both read as one: they are of one seat or of one event, or both
+    are choices. Return None otherwise."""
+    if line.kind == "mark" or before.kind == "mark":
+        return None
+    rest = line.text[line.lead :].lstrip()
+    if rest and line.name == before.name and line.text[: line.lead] == before.text[: before.lead]:
+        return rest
+    if line.subject and line.text[: line.subject] == before.text[: before.subject]:
+        return line.text[line.subject :].lstrip()
+    are_choices = "." in line.name and "." in before.name
+    return line.text if line.name == before.name or are_choices else None
 
 
 class BoardTable(Struct, frozen=True):
-    """A rendered board: a line of text and a table."""
+    """A rendered board: a line of text and a table. ``seats`` are those of the rows, if a board of the end of the game
+    has one for each: it is part of the result then."""
 
     name: str
     text: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    seats: tuple[Value, ...] = ()
 
 
 class Spoken(Names):
@@ -196,13 +218,14 @@ def _choice(spoken: Spoken, choice: Choice, player: int | None, *, revealed: boo
     public = _public(spoken, names, values_shown, types, may)
     phrase = rules.model.says.get(key)
     if phrase:
-        text = _say(spoken, phrase, values_shown, may)
+        text, *starts = _told(spoken, phrase, values_shown, may)
     else:
         chosen = (f"{name} {public[name]}" for name in names[1 + len(context) :])
-        text = " ".join([f"{spoken.text(actor, SEAT)}:", option.replace("_", " "), *chosen])
+        who, did = f"{spoken.text(actor, SEAT)}:", option.replace("_", " ")
+        text, starts = " ".join([who, did, *chosen]), [len(who), len(who)]
     layer = rules.program.reach.procedures[site.procedure]
     cites = rules.own_cites(site.core.cites or layer.cites)
-    return Line("choice", key, text, public, actor, layer.spoken, cites, str(site.core.span))
+    return Line("choice", key, text, public, actor, layer.spoken, cites, str(site.core.span), *starts)
 
 
 def _event(spoken: Spoken, happened: Event, player: int | None) -> Line:
@@ -211,11 +234,11 @@ def _event(spoken: Spoken, happened: Event, player: int | None) -> Line:
     event = rules.model.events[name]
     may = [may_see(mask, player) for mask in seen]
     public = _public(spoken, event.fields, values, event.fields.values(), may)
-    text = _say(spoken, rules.model.says.get(name) or event.says, values, may)
+    text, *starts = _told(spoken, rules.model.says.get(name) or event.says, values, may)
     if player is not None and not rules.secrecy.shows_place(name, span):
-        return Line("event", name, text, public)
+        return Line("event", name, text, public, None, "", (), "", *starts)
     rule, cites = rule_at(spoken.table, span)
-    return Line("event", name, text, public, None, rule, cites, str(span))
+    return Line("event", name, text, public, None, rule, cites, str(span), *starts)
 
 
 def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
@@ -276,12 +299,21 @@ def _public(
 def _say(spoken: Spoken, says: dict[str, Phrase] | None, values: list[Value], may: list[bool]) -> str:
     """Fill in a template in the language of ``spoken``, or in its first language. Values that its reader may not see
     are hidden."""
+    return _told(spoken, says, values, may)[0]
+
+
+def _told(spoken: Spoken, says: dict[str, Phrase] | None, values: list[Value], may: list[bool]) -> tuple[str, int, int]:
+    """Fill in a template, and return the lengths of its ``subject`` and ``lead`` (:class:`Line`)."""
     if not says:
-        return ""
+        return "", 0, 0
     phrase = says.get(spoken.language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    return "".join(part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts)
+    parts = [part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts]
+    is_seat = any(not isinstance(part, str) and isinstance(part.type, SeatType) for part in phrase.parts[:1])
+    subject = len(parts[0]) if is_seat else 0
+    fixed = (re.match(r"\D*", part) for part in phrase.parts[is_seat : is_seat + 1] if isinstance(part, str))
+    return "".join(parts), subject, subject + sum(len(found[0]) for found in fixed if found)
 
 
 def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[int]) -> str:
@@ -309,14 +341,16 @@ def board_of(
     columns = [(compiled(table, state, value, player), value.type) for _, value in board.columns]
     try:
         rows_of = table.machine.expressions.closure
-        items = tuple(rows_of(board.rows)(seen, env)) if board.rows is not None else ([None] if columns else [])
+        items = tuple(rows_of(board.rows)(seen, env)) if board.rows is not None else (None,) * bool(columns)
     except Unseen:
         return BoardTable(board.name, text, names, ((HIDDEN,) * len(columns),))
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
         rows.append(tuple(_shown(spoken, value, type_, env) for value, type_ in columns))
-    return BoardTable(board.name, text, names, tuple(rows))
+    of = board.rows.type if board.rows is not None and board.when == "end of game" else None
+    is_result = isinstance(of, MadeType) and isinstance(of.of, SeatType)
+    return BoardTable(board.name, text, names, tuple(rows), tuple(items) if is_result else ())
 
 
 def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAXIMUM_RECORDS",
+    "MAXIMUM_STILL",
     "Caller",
     "Constants",
+    "Endless",
     "RuleFailure",
     "check_records",
 ]
 
+MAXIMUM_STILL = 500
+"""A game is considered endless after so many successive rounds that begin as some round before."""
 MAXIMUM_RECORDS = 1_000_000
 """Maximum number of changes, events and choices in the log of one game."""
 
@@ -53,21 +57,31 @@ class RuleFailure(Exception):
         self.message = message
         self.span = span
         self.chain: list[Caller] = []
+        self.round = 0
+        """The round in which the rule failed; 0 in the set-up, or if it is unknown."""
 
-    def __reduce__(self) -> tuple[type[RuleFailure], tuple[str, Span | None, str], dict[str, list[Caller]]]:
-        return RuleFailure, (self.message, self.span, self.code), {"chain": self.chain}
+    def __reduce__(self) -> tuple[type[RuleFailure], tuple[str, Span | None, str], dict[str, Value]]:
+        return type(self), (self.message, self.span, self.code), {"chain": self.chain, "round": self.round}
+
+    @property
+    def trace(self) -> list[str]:
+        """The callers of the rule and the round, a line each."""
+        lines = [f"   {caller} ({caller.span})" for caller in self.chain]
+        return [*lines, f"   in round {self.round}"] if self.round else lines
 
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span else ""
-        lines = [f"{where}{self.message}"]
-        lines.extend(f"   {caller} ({caller.span})" for caller in self.chain)
-        return "\n".join(lines)
+        return "\n".join([f"{where}{self.message}", *self.trace])
+
+
+class Endless(RuleFailure):
+    """A game does not end. The message says why, and what repeats."""
 
 
 def check_records(number: int, span: Span | None) -> None:
     """Fail if the log has too many records."""
     if number > MAXIMUM_RECORDS:
-        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} records in the log of this game", span, "R002")
+        raise Endless(f"more than {MAXIMUM_RECORDS:,} records in the log of this game", span, "R002")
 
 
 class Constants(Struct, frozen=True):

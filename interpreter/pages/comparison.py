@@ -39,6 +39,7 @@ from interpreter.pages.page import (
     Strong,
     Words,
 )
+from interpreter.simulate.simulation import Unfinished
 
 __all__ = ["Played", "comparison_page"]
 
@@ -49,7 +50,7 @@ _MOST_LETTERS = 40
 
 class Played(Struct, frozen=True):
     """Results of games of both rulesets. ``how`` describes the games; ``things`` is the number of differences to play
-    by themselves."""
+    by themselves. ``unfinished`` games do not end and are left out."""
 
     how: str
     effects: Sequence[Effect] = ()
@@ -57,6 +58,7 @@ class Played(Struct, frozen=True):
     singly: Sequence[Alone] = ()
     things: int = 0
     gains: Sequence[Gain] = ()
+    unfinished: Sequence[Unfinished] = ()
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:

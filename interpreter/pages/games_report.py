@@ -30,6 +30,8 @@ def caption_of(title: str, data: Report) -> str:
     bots = [seat["bot"] for seat in data["seats"][: data["players"]]]
     by = f"by the bots {', '.join(bots)}" if len(set(bots)) > 1 else f"by the bot {bots[0]}"
     players, games = counted(data["players"], "player"), counted(data["games"], "game")
+    if data["unfinished"]:
+        games += f" (without {counted(len(data['unfinished']), 'game that does', 'games that do')} not end)"
     return f"{games} of {composed(title, data['overlays'], data['settings'])}: {players} {by}, seed {data['seed']}."
 
 

@@ -211,6 +211,7 @@ class Machine:
         return model.rules[model.phases[phase]].top.span if 0 <= phase < len(model.phases) else None
 
     def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
+        failure.round = state.cells[self._round]
         if going is None:
             return
         failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None

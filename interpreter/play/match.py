@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.game import Game, Result
 from interpreter.engine.rules import Rules
 from interpreter.engine.scripted_outcomes import Outcomes
@@ -15,12 +16,17 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import SEAT
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import MAXIMUM_STILL, Endless, RuleFailure
 
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 
 MAXIMUM_DECISIONS = 100_000
 """A game with more decisions is considered endless."""
+LONG, LOOKS = 1_000, 16
+"""Number of decisions before a match looks whether it goes in circles, and of those between two looks: a module, which
+plays so many ahead, starts anew after a look."""
+MOST_NAMED = 5
+"""Largest number of different choices that the message about an endless game names."""
 
 
 class Watcher(Protocol):
@@ -56,7 +62,8 @@ def streams_for(seed: int, seats: int) -> list[Stream]:
 class Match:
     """A game played by bots. The constructor sets up the game and runs it to its first decision, or continues ``game``.
 
-    Raises ``ValueError`` for players or settings that the ruleset does not allow.
+    Raises ``ValueError`` for players or settings that the ruleset does not allow, and :class:`Endless` in a step of a
+    game that does not end.
     """
 
     def __init__(
@@ -73,6 +80,11 @@ class Match:
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0
+        self._round = self._new = 0
+        """The rounds of the last look, and of the last look that found a new position."""
+        self._began = 0
+        """Number of decisions before the first look in that round."""
+        self._seen: set[str] = set()
         ruleset.check_players(len(bots))
         if game is not None:
             self.game = game
@@ -94,14 +106,44 @@ class Match:
         decision = self.game.decision
         if decision is None:
             return False
-        self.decisions += 1
-        if self.decisions > MAXIMUM_DECISIONS:
-            raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
-        bot = who_decides(self.bots, decision)
-        for watcher in self.watchers:
-            watcher.asked(self.game, decision)
-        self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
+        try:
+            if self.decisions >= MAXIMUM_DECISIONS:
+                raise Endless(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
+            if self.decisions >= LONG and self.decisions % LOOKS == 0:
+                self._look(decision)
+            self.decisions += 1
+            bot = who_decides(self.bots, decision)
+            for watcher in self.watchers:
+                watcher.asked(self.game, decision)
+            self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
+        except Endless as endless:
+            self._name_what_repeats(endless)
+            raise
         return True
+
+    def _look(self, decision: Decision) -> None:
+        """Raise :class:`Endless` if there was no new position for too many rounds."""
+        number = self.game.round
+        if number == self._round:
+            return
+        position = self.game.position()
+        if position not in self._seen:
+            self._seen.add(position)
+            self._new = number
+        if number - self._new >= MAXIMUM_STILL:
+            why = f"the game does not end: nothing was new in its last {MAXIMUM_STILL} rounds"
+            raise Endless(why, decision.site.ask.span)
+        self._round, self._began = number, self.decisions
+
+    def _name_what_repeats(self, endless: Endless) -> None:
+        """Add the round and the last choices to the message."""
+        endless.round = self.game.round
+        choices = self.game.choices
+        choices = choices[len(choices) - self.decisions + self._began :]
+        counts = Counter(choice_text(choice) for _, choice in choices)
+        names = [f"`{name}`" + (f" ({times} times)" if times > 1 else "") for name, times in counts.most_common()]
+        more = [f"{len(names) - MOST_NAMED} others"] if len(names) > MOST_NAMED else []
+        endless.message += f"; the last choices were {', '.join([*names[:MOST_NAMED], *more])}"
 
     def take(self, option: Option | Mapping[str, object]) -> None:
         """Make a choice. Raises as :meth:`Game.apply` does."""

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed
-from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since, option_text, prompt_of
+from interpreter.engine.views import (
+    BoardTable,
+    Line,
+    Spoken,
+    added,
+    board_of,
+    is_shown,
+    lines_since,
+    option_text,
+    prompt_of,
+)
 from interpreter.language.types import SEAT
 
-__all__ = ["Narrator", "without_actor", "words_of"]
+__all__ = ["Narrator", "sentences", "without_actor", "words_of"]
+
+T = TypeVar("T")
 
 
 class Narrator:
     """Watcher that passes on each log line once, and each board at its moment.
 
     ``player`` is the seat whose view it narrates. With ``prompts`` it adds the prompt of each decision that has one.
+    With ``joins``, successive lines that read as one are told as one, once another follows or the player is asked.
     """
 
     def __init__(
@@ -27,10 +43,30 @@ class Narrator:
         player: int | None = None,
         *,
         prompts: bool = False,
+        joins: bool = False,
     ) -> None:
-        self.tell, self.language, self.player, self.prompts = tell, language, player, prompts
+        self._tell, self.language, self.player, self.prompts, self.joins = tell, language, player, prompts, joins
+        self._sentence: list[Line] = []
         self._start = 0
         self._told = 0
+
+    def tell(self, entry: Line | BoardTable) -> None:
+        """Pass on an entry, or keep a line to which others may be added."""
+        if not self.joins or isinstance(entry, BoardTable):
+            self.flush()
+            self._tell(entry)
+        elif entry.text:
+            if not self._sentence or added(entry, self._sentence[-1]) is None:
+                self.flush()
+            self._sentence.append(entry)
+        elif entry.kind == "mark":
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on the line that is kept."""
+        lines, self._sentence = self._sentence, []
+        if lines:
+            self._tell(_joined(lines))
 
     def moment(self, game: Game, word: str) -> None:
         self.lines(game)
@@ -45,6 +81,9 @@ class Narrator:
                 self.tell(board_of(game.table, game.state, board, self.language, self.player))
 
     def asked(self, game: Game, decision: Decision) -> None:
+        if decision.actor == self.player:
+            self.lines(game)
+            self.flush()
         text = prompt_of(game.table, game.state, decision, self.language, self.player) if self.prompts else ""
         if text:
             self.lines(game)
@@ -66,6 +105,35 @@ class Narrator:
     def forget(self, game: Game) -> None:
         """Skip the events so far, because they were narrated or undone."""
         self._start, self._told = len(game.state.log), 0
+
+
+def sentences(lines: Iterable[tuple[T, Line]]) -> list[list[tuple[T, str]]]:
+    """Return lines with their keys by sentences: of each the text of its first line, and what the others add."""
+    found: list[list[tuple[T, str]]] = []
+    before: Line | None = None
+    for key, line in lines:
+        more = added(line, before) if line.text and before is not None else None
+        if more is not None:
+            found[-1].append((key, more))
+        elif line.text:
+            found.append([(key, line.text)])
+        if line.text or line.kind == "mark":
+            before = line if line.text else None
+    return found
+
+
+def _joined(lines: Sequence[Line]) -> Line:
+    """Return lines of one sentence as one line, with equal parts counted."""
+    [sentence] = sentences((line, line) for line in lines)
+    parts: list[tuple[str, str, int]] = []
+    for line, text in sentence:
+        rest = line.text[line.lead :].lstrip()
+        if text == rest and parts and rest == parts[-1][1]:
+            parts[-1] = *parts[-1][:2], parts[-1][2] + 1
+        else:
+            parts.append((text.removesuffix(rest), rest, 1))
+    words = (head + (f"{times} × " if times > 1 else "") + rest for head, rest, times in parts)
+    return replace(lines[0], text="; ".join(words))
 
 
 def without_actor(names: Spoken, actor: int, text: str) -> str:

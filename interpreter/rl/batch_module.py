@@ -179,6 +179,14 @@ class Batch:
         """Return the seed of a running game."""
         return int(self._longs[self._row(game) // LONG]) & (1 << 64) - 1
 
+    def is_endless(self, game: int) -> bool:
+        """Return whether a game has had more choices than allowed."""
+        return bool(self._words[self._row(game) // WORD + 2] > self._words[self._control + 1])
+
+    def end(self, game: int) -> None:
+        """End a game where it is."""
+        self._words[self._row(game) // WORD + 3] = 1
+
     def refused(self) -> int:
         """Return the first game whose action is illegal; -1 if there is none."""
         return self._refused(0, self.module.count)

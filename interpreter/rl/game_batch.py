@@ -23,7 +23,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.language.policies import Policy
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
 from interpreter.rl.numbering import MOST_LEGAL, Limits
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     T = TypeVar("T", bound=np.generic)
 
 __all__ = ["Games", "make", "rewards_of"]
+
+WITHOUT_END = f"the game with seed {{}} has more than {MAXIMUM_DECISIONS:,} choices"
 
 
 def make(
@@ -64,7 +66,8 @@ def make(
     space = space_of(ruleset, players, settings, overlays, limits)
     seated = _seated(space, bots or {})
     compiled = None if plain else _compiled(space, seated, n, again)
-    games: Games = _InModule(space, n, seed, seated, compiled) if compiled else _Plain(space, n, seed, seated, again)
+    play = partial(_InModule, batch=compiled) if compiled else _Plain
+    games: Games = play(space, n, seed, seated, again)
     games.reset()
     return games
 
@@ -97,6 +100,7 @@ class Games:
     - ``actors`` (int32): the seat to act, -1 if the game is over
     - ``rewards`` (float32): a column per seat, 0 unless the game ended in this step (:func:`rewards_of`)
     - ``dones`` (bool): whether the game ended in this step
+    - ``truncated`` (bool): whether it ended because it had too many choices, and so without rewards
     - ``actions`` (int32): the actions of the last step
     """
 
@@ -107,10 +111,11 @@ class Games:
     actors: NDArray[np.int32]
     rewards: NDArray[np.float32]
     dones: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
     actions: NDArray[np.int32]
 
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot]) -> None:
-        self.space, self.n, self.first_seed, self.seated = space, n, seed, dict(seated)
+    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
+        self.space, self.n, self.first_seed, self.seated, self.again = space, n, seed, dict(seated), again
 
     @property
     def players(self) -> int:
@@ -136,6 +141,7 @@ class Games:
         fails; earlier games in the batch are then one step ahead.
         """
         self.actions[:] = actions
+        self.truncated[:] = False
         self._step()
         return self.observations, self.rewards, self.dones
 
@@ -196,6 +202,7 @@ class Games:
         self.rewards = array(np.float32, n, space.seats, at="rewards")
         self.dones = array(np.bool_, n, at="dones")
         self.actions = array(np.int32, n, at="actions")
+        self.truncated = np.zeros(n, np.bool_)
         self._rows = np.arange(n)
 
 
@@ -240,8 +247,8 @@ def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None) -> di
 
 
 class _InModule(Games):
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], batch: Batch) -> None:
-        super().__init__(space, n, seed, seated)
+    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch) -> None:
+        super().__init__(space, n, seed, seated, again)
         self.batch = batch
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
@@ -284,12 +291,24 @@ class _InModule(Games):
                 self.batch.step(start)
                 return
             except Stuck as stuck:
-                self.bailouts += 1
                 start = stuck.game + 1
-                self._step_plain(stuck.game)
+                if self.batch.is_endless(stuck.game):
+                    self._truncate(stuck.game)
+                else:
+                    self._step_plain(stuck.game)
+
+    def _truncate(self, game: int) -> None:
+        """End a game that has too many choices."""
+        if self.again:
+            self.restart(game)
+        else:
+            self.batch.end(game)
+            self.actors[game], self.counts[game], self.masks[game] = -1, 0, False
+        self.dones[game] = self.truncated[game] = True
 
     def _step_plain(self, game: int) -> None:
         """Apply the action of one game in the plain form, which reports any rule failure."""
+        self.bailouts += 1
         machine, state = self.space.table.machine, self.batch.state(game)
         assert state.frame is not None
         legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
@@ -302,9 +321,11 @@ class _InModule(Games):
         try:
             self.batch.resume(game, state)
         except (Stuck, Unsupported):
-            raise RuleFailure(
-                f"the game with seed {self.batch.seed(game)} does not fit into a batch; play it with `plain=True`", None
-            ) from None
+            seed = self.batch.seed(game)
+            if self.batch.is_endless(game):
+                raise Endless(WITHOUT_END.format(seed), None) from None
+            message = f"the game with seed {seed} does not fit into a batch; play it with `plain=True`"
+            raise RuleFailure(message, None) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
         return self.batch.observe(game, seat)
@@ -318,9 +339,10 @@ class _InModule(Games):
 
 class _Plain(Games):
     def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
-        super().__init__(space, n, seed, seated)
-        self.again = again
+        super().__init__(space, n, seed, seated, again)
         self.games: list[Game] = []
+        self._made: list[int] = []
+        """Numbers of choices."""
         self._streams: list[list[Stream]] = []
         self._options: list[dict[int, Code]] = [{} for _ in range(n)]
         self._seeds: list[int] = []
@@ -330,6 +352,7 @@ class _Plain(Games):
         self._seeds = [(self.first_seed + number) & (1 << 64) - 1 for number in range(self.n)]
         self.games = [self.space.new_game(seed) for seed in self._seeds]
         self._streams = [streams_for(seed, self.space.players) for seed in self._seeds]
+        self._made = [0] * self.n
         self.rewards[:], self.dones[:] = 0, False
         for number in range(self.n):
             self._play_bots(number)
@@ -344,13 +367,22 @@ class _Plain(Games):
         self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
         self.games[number] = self.space.new_game(seed)
         self._streams[number] = streams_for(seed, self.space.players)
+        self._made[number] = 0
         self._play_bots(number)
+
+    def _take(self, number: int, decision: Decision, option: Option) -> None:
+        """Apply this very option, as a module does, also if others have the same public name."""
+        self._made[number] += 1
+        if self._made[number] > MAXIMUM_DECISIONS:
+            raise Endless(WITHOUT_END.format(self._seeds[number]), None)
+        decision.offered = option
+        self.games[number].apply(option)
 
     def _play_bots(self, number: int) -> None:
         game = self.games[number]
         while (decision := game.decision) is not None and decision.actor in self.seated:
             bot = self.seated[decision.actor]
-            _take(game, decision, bot.choose(game, decision, self._streams[number][decision.actor]))
+            self._take(number, decision, bot.choose(game, decision, self._streams[number][decision.actor]))
 
     def _step(self) -> None:
         for number, game in enumerate(self.games):
@@ -361,11 +393,15 @@ class _Plain(Games):
             decision = game.decision
             if decision is None:
                 continue
-            _take(game, decision, decision.option(self._options[number][int(self.actions[number])]))
-            self._play_bots(number)
-            if game.result is not None:
-                self.rewards[number] = rewards_of(game.result)
+            try:
+                self._take(number, decision, decision.option(self._options[number][int(self.actions[number])]))
+                self._play_bots(number)
+            except Endless:
+                game.decision, self.truncated[number] = None, True
+            if game.is_over:
                 self.dones[number] = True
+                if game.result is not None:
+                    self.rewards[number] = rewards_of(game.result)
                 if self.again:
                     self._replace(number)
             self._update(number)
@@ -381,16 +417,11 @@ class _Plain(Games):
         self.counts[number] = len(listed)
         listed = listed[: self.legal.shape[1]]
         self.legal[number, : len(listed)] = listed
-        self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
+        if game.decision is not None or game.result is not None:  # one that was truncated keeps its last
+            self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
 
     def observe(self, game: int, seat: int) -> list[int]:
         return self.space.observe(self.games[game], seat)
 
     def state(self, game: int) -> State:
         return self.games[game].state.clone()
-
-
-def _take(game: Game, decision: Decision, option: Option) -> None:
-    """Apply this very option, as a module does, also if others have the same public name."""
-    decision.offered = option
-    game.apply(option)

@@ -87,8 +87,8 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
         return (
             self._seen(),
             games.rewards[:, self.seat].astype(np.float64),
-            self._over.copy(),
-            np.zeros(self.num_envs, np.bool_),
+            self._over & ~games.truncated,
+            games.truncated.copy(),
             self._infos(),
         )
 

@@ -30,7 +30,7 @@ from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Panel
 from interpreter.language.types import KindType, name_of
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.narration import words_of
+from interpreter.play.narration import sentences, words_of
 from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
@@ -541,9 +541,10 @@ class View:
             await self.live.read(self._reader, self.language, self.game)
 
     def _lines(self, game: Game) -> Data:
-        lines = [each for each in self.live.log(self._reader, self.language, game) if each[1].text]
+        told = self.live.log(self._reader, self.language, game)
+        kinds, lines = {number: line.kind for number, line in told}, sentences(told)
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
-        return {"skipped": skipped, "lines": lines[skipped:]}
+        return {"skipped": skipped, "lines": [(kinds[line[0][0]], line) for line in lines[skipped:]]}
 
 
 def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: set[Value]) -> list[int]:

@@ -2,7 +2,7 @@
 
 After an interruption or a crash, the same simulation can resume. A lock file beside each output file keeps a second
 simulation away from it while the first one runs. The first line describes the simulation; each other
-line is a game and its seconds. A truncated or damaged line is ignored.
+line is a game and its seconds, or a game that does not end. A truncated or damaged line is ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO, TypedDict
 import msgspec
 
 from interpreter.base.plain_data import Json
-from interpreter.simulate.simulation import Row, RowData
+from interpreter.simulate.simulation import Row, RowData, Unfinished
 from interpreter.simulate.workers import Plan
 
 if sys.platform == "win32":
@@ -116,13 +116,13 @@ class Journal:
         }
         self._header: dict[str, Json] = json.loads(json.dumps(header))
 
-    def begin(self, rows: Iterable[Row] = ()) -> None:
+    def begin(self, rows: Iterable[Row | Unfinished] = ()) -> None:
         """Write the checkpoint anew with only these games."""
         whole = self.path.with_name(f"{self.path.name}.new")
         whole.write_text(json.dumps(self._header) + "\n" + _lines(rows), encoding="utf-8", newline="\n")
         whole.replace(self.path)
 
-    def resume(self) -> list[Row]:
+    def resume(self) -> list[Row | Unfinished]:
         """Return the games of the checkpoint; none if there is no file yet. Raises :class:`OtherSimulation`."""
         if not self.path.exists():
             return []
@@ -133,12 +133,11 @@ class Journal:
         for key, expected in self._header.items():
             if header.get(key) != expected:
                 raise OtherSimulation(f"{self.path} holds games {_OTHER[key].format(_short(header.get(key)))}")
-        saved = [data for line in lines[1:] if (data := _game(line)) is not None]
-        rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in saved}
+        rows = {game.seed: game for line in lines[1:] if (game := _game(line)) is not None}
         self.begin(rows.values())  # rewritten, so that no line follows a truncated one
         return list(rows.values())
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[Row | Unfinished]) -> None:
         """Append games to the file at once. Creates the file if needed."""
         if not self.path.exists():
             self.begin(rows)
@@ -156,8 +155,14 @@ class _Line(TypedDict):
     seconds: float
 
 
-def _lines(rows: Iterable[Row]) -> str:
-    return "".join(json.dumps({"row": row.as_dict(), "seconds": round(row.seconds, 6)}) + "\n" for row in rows)
+def _lines(rows: Iterable[Row | Unfinished]) -> str:
+    return "".join(json.dumps(_data(row)) + "\n" for row in rows)
+
+
+def _data(row: Row | Unfinished) -> object:
+    if isinstance(row, Unfinished):
+        return row.as_data()
+    return {"row": row.as_dict(), "seconds": round(row.seconds, 6)}
 
 
 def _read(line: str) -> dict[str, Json]:
@@ -169,12 +174,14 @@ def _read(line: str) -> dict[str, Json]:
     return data if isinstance(data, dict) else {}
 
 
-def _game(line: str) -> _Line | None:
+def _game(line: str) -> Row | Unfinished | None:
     """Return the game in a line; None if the line is truncated or damaged, so that it is played again."""
-    try:
-        return msgspec.json.decode(line, type=_Line)
-    except (msgspec.MsgspecError, RecursionError):
-        return None
+    with suppress(msgspec.MsgspecError, RecursionError):
+        data = msgspec.json.decode(line, type=_Line)
+        return Row.from_dict(data["row"], data["seconds"])
+    with suppress(msgspec.MsgspecError, RecursionError):
+        return msgspec.json.decode(line, type=Unfinished)
+    return None
 
 
 def _short(value: object) -> str:

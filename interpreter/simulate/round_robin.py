@@ -17,7 +17,7 @@ from interpreter.compiler.wasm.compiled_machine import MOST_POLICIES
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.ratings import Pair, rated
-from interpreter.simulate.simulation import WholeGames, played
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_of, shared
 
 __all__ = ["Entrant", "Outcome", "Standing", "Tournament", "lineups", "outcomes", "standing"]
@@ -39,17 +39,16 @@ class Tournament(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """One game: its number, the bot number and the place of each seat."""
+    """One game: its number, the bot number and the place of each seat; or why it does not end."""
 
     number: int
     lineup: tuple[int, ...]
     places: tuple[int, ...]
+    unfinished: Unfinished | None = None
 
     @property
     def pairs(self) -> list[Pair]:
         """Return the score of each pair of different bots."""
-        if not self.places:
-            return []
         seats = range(len(self.lineup))
         return [
             (
@@ -114,7 +113,7 @@ def _playing(tournament: Tournament, ruleset: Ruleset) -> Work[Outcome]:
             whole = made(order)
             seed = tournament.seed + number // len(orders)
             for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
-                yield Outcome(number, order, row.places)
+                yield Outcome(number, order, row.places) if isinstance(row, Row) else Outcome(number, order, (), row)
 
     return work
 
@@ -161,8 +160,9 @@ class Standing(Struct, frozen=True):
 
 
 def standing(bots: Sequence[str], done: Sequence[Outcome]) -> Standing:
-    """Compute the standings of games, given in any order."""
-    ordered = sorted(done, key=lambda outcome: outcome.number)
+    """Compute the standings of the games that end, given in any order."""
+    over = (outcome for outcome in done if outcome.unfinished is None)
+    ordered = sorted(over, key=lambda outcome: outcome.number)
     ratings = rated(len(bots), (outcome.pairs for outcome in ordered))
     seats, wins = [0] * len(bots), [0.0] * len(bots)
     met: Counter[tuple[int, int]] = Counter()

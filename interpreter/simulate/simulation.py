@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from time import process_time
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
+from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -21,14 +22,17 @@ from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
 from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled
 
-__all__ = ["Row", "WholeGames", "played", "simulate"]
+__all__ = ["Row", "Unfinished", "WholeGames", "finished", "played", "simulate"]
+
+
+R = TypeVar("R")
 
 
 class RowData(TypedDict):
@@ -44,8 +48,8 @@ class RowData(TypedDict):
 
 
 class Row(Struct, frozen=True):
-    """One game. ``free`` counts the decisions with more than one option; ``keys`` are the values that rank the seats;
-    ``taken`` are the measurements. The seed determines everything except ``seconds`` (CPU time)."""
+    """One finished game. ``free`` counts the decisions with more than one option; ``keys`` are the values that rank the
+    seats; ``taken`` are the measurements. The seed determines everything except ``seconds`` (CPU time)."""
 
     seed: int
     decisions: int
@@ -97,12 +101,36 @@ class Row(Struct, frozen=True):
         return 1 / self.places.count(1) if self.places and self.places[seat] == 1 else 0.0
 
 
+class Unfinished(Struct, frozen=True):
+    """A game that does not end. ``why`` says what repeats, in words."""
+
+    ruleset: str
+    seed: int
+    round: int
+    why: str
+
+    @classmethod
+    def of(cls, ruleset: Rules, seed: int, endless: Endless) -> Unfinished:
+        return cls(ruleset.id, seed, endless.round, endless.message)
+
+    def as_data(self) -> dict[str, Json]:
+        return {"ruleset": self.ruleset, "seed": self.seed, "round": self.round, "why": self.why}
+
+    def __str__(self) -> str:
+        return f"{self.ruleset}, seed {self.seed}, round {self.round}: {self.why}"
+
+
+def finished(games: Iterable[R | Unfinished]) -> Iterator[R]:
+    """Yield the results of the games that are over."""
+    return (game for game in games if not isinstance(game, Unfinished))
+
+
 def simulate(
     ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
 ) -> Iterator[Row]:
-    """Play ``games`` games and yield a row for each. Raises :class:`ValueError` for invalid numbers of players or
-    settings."""
-    return played(ruleset, bots, range(seed, seed + games), settings)
+    """Play ``games`` games and yield a row for each that ends. Raises :class:`ValueError` for invalid numbers of
+    players or settings."""
+    return finished(played(ruleset, bots, range(seed, seed + games), settings))
 
 
 def played(
@@ -112,9 +140,9 @@ def played(
     settings: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = bool,
     whole: WholeGames | None = None,
-) -> Iterator[Row]:
-    """Yield a row for each seed until ``stopped`` returns True. A game in progress is then abandoned, unless the module
-    plays it."""
+) -> Iterator[Row | Unfinished]:
+    """Yield a row for each seed, or what repeats in a game that does not end, until ``stopped`` returns True. A game in
+    progress is then abandoned, unless the module plays it."""
     count = len(seeds) if isinstance(seeds, Sized) else 1
     whole = whole or WholeGames(ruleset, bots)
     for number, seed in enumerate(seeds):
@@ -207,11 +235,15 @@ class WholeGames:
         start = process_time()
         return self.last(self.games([seed], settings, MEASURED, left), seed, start)
 
-    def plain_row(self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]) -> Row | None:
-        """Play one game in the plain form. Returns None if it was ``stopped``."""
+    def plain_row(
+        self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]
+    ) -> Row | Unfinished | None:
+        """Play one game decision by decision. Returns None if it was ``stopped``."""
         try:
             with no_search():
                 row = _row(self.ruleset, self.bots, seed, settings, stopped)
+        except Endless as endless:
+            return Unfinished.of(self.ruleset, seed, endless)
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed})"
             raise
@@ -282,7 +314,7 @@ def _row(
         seed,
         match.decisions,
         free,
-        game.state.cells[game.machine.constants.layout.base["round"]],
+        game.round,
         process_time() - start,
         result.places if result else (),
         result.keys if result else (),

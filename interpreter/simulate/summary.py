@@ -85,9 +85,11 @@ class Length(TypedDict):
 
 
 class Summary(TypedDict):
-    """Summary of games. ``measures`` are final values, ``curves`` are by round, ``tables`` by subject of an event."""
+    """Summary of games. ``measures`` are final values, ``curves`` are by round, ``tables`` by subject of an event.
+    Games that do not end (``unfinished``) are left out of everything else."""
 
     games: int
+    unfinished: list[dict[str, Json]]
     decisions: int
     free_decisions: int
     processor_seconds: float
@@ -125,6 +127,7 @@ def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
     forms = [(measure, taken[measure.name], *wanted(measure)) for measure in ruleset.model.measures]
     return {
         "games": totals.games,
+        "unfinished": [game.as_data() for game in sorted(totals.unfinished, key=lambda game: game.seed)],
         "decisions": totals.decisions,
         "free_decisions": totals.free,
         "processor_seconds": round(totals.seconds, 6),

@@ -26,12 +26,13 @@ from msgspec import Struct
 
 from interpreter.base.cycles import no_search
 from interpreter.bots.player import Bot
-from interpreter.bots.registry import RANDOM, bots_of, policies_for
+from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.wasm.whole_games import GAMES_ALONE
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.lowering.constants import Endless
 from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
-from interpreter.simulate.simulation import WholeGames
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -107,8 +108,10 @@ class Subject:
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
         self.table.machine.patience = 0
         known = policies_for(self.ruleset)
-        self.policy = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        self.policy = (POLICY if POLICY in known else default_bots(self.ruleset)) if policy is None else policy
         self.whole = WholeGames(self.ruleset, self.bots)
+        self.unfinished: dict[int, Unfinished] = {}
+        """The games that do not end, by seed. They are left out of all figures."""
         self._package_seed, self._applied_seeds = 0, count()
         """Next seeds. Each run of a loop plays new games, so that a few unusually long games do not affect every
         run."""
@@ -124,9 +127,9 @@ class Subject:
         return bots_of(self.policy, self.ruleset, self.players)
 
     def sample(self, seconds: float) -> Sample:
-        """Measure all figures once, each of the two loops for ``seconds``."""
-        moments = self.moments()  # first, because this loop reports errors best
-        free, rounds = self.lengths
+        """Measure all figures once, each of the two loops for ``seconds``. Raises :class:`Endless` if no game ends."""
+        free, rounds = self.lengths  # first, because this reports errors best
+        moments = self.moments()
         before = calibration()
         own, applied = self.package(seconds), self.applied(seconds)
         load_time, memory = self.fresh()
@@ -151,57 +154,60 @@ class Subject:
         rounds: list[int] = []
         again, spent = 0, 0.0
         with _without_gc():
-            start = clock()
             while spent < seconds or not rounds:
+                start = clock()
                 size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
                 made, numbers, plain = self._whole(range(self._package_seed, self._package_seed + size))
-                self._package_seed += len(made)
                 decisions, rounds, again = decisions + made, rounds + numbers, again + plain
-                spent = clock() - start
+                spent += clock() - start if made else 0.0
         return Speed(len(rounds), sum(decisions), sum(rounds), spent, again)
 
     def _whole(self, seeds: Sequence[int]) -> tuple[list[int], list[int], bool]:
         """Play the next games. Return their decisions and rounds, and whether the plain form had to play."""
         games = self.whole.games(seeds, self.settings, GAMES_ALONE)
+        self._package_seed += len(games) if games else 1
         if games:
             return games.decisions, games.rounds, False
         row = self.whole.plain_row(seeds[0], self.settings, bool)
+        if isinstance(row, Row):
+            return [row.decisions], [row.rounds], True
         assert row is not None
-        return [row.decisions], [row.rounds], True
+        self.unfinished[row.seed] = row
+        return [], [], True
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Measure the loop over ``decision`` and ``apply``, the public API."""
         machine, bots = self.table.machine, self.bots
-        base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
+        spent = 0.0
         with _without_gc():
-            before, start = machine.bailouts, clock()
-            while (spent := clock() - start) < seconds or not games:
-                seed = next(self._applied_seeds)
+            before = machine.bailouts
+            while spent < seconds or not games:
+                start, seed = clock(), next(self._applied_seeds)
                 game = self.ruleset.new_game(self.players, seed, self.settings)
                 streams = streams_for(seed, self.players)
                 for made in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:
-                        decisions += made
+                        games, decisions, rounds = games + 1, decisions + made, rounds + game.round
+                        spent += clock() - start
                         break
                     game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
-                rounds += machine.cell(game.state, base)
-                games += 1
         return Speed(games, decisions, rounds, spent, machine.bailouts - before)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
         """Mean number of decisions with more than one option, and of rounds: the same on every machine."""
-        free, rounds = 0, []
-        for seed in range(COUNTED):
-            match = Match(self.ruleset, self.bots, seed, self.settings)
-            machine, state = match.game.machine, match.game.state
-            while match.game.decision is not None:
-                free += machine.is_free(state)
-                match.step()
-            rounds.append(state.cells[machine.constants.layout.base["round"]])
-        return free / COUNTED, fmean(rounds)
+        free = 0
+        rounds: list[int] = []
+        for row in map(partial(self.whole.plain_row, settings=self.settings, stopped=bool), range(COUNTED)):
+            if isinstance(row, Row):
+                free, rounds = free + row.free, [*rounds, row.rounds]
+            elif row is not None:
+                self.unfinished[row.seed] = row
+        if not rounds:
+            raise Endless(f"none of {COUNTED} games ends: {self.unfinished[0].why}", None)
+        return free / len(rounds), fmean(rounds)
 
     # --- single operations
 
@@ -215,8 +221,7 @@ class Subject:
     def _midway(self) -> Game:
         """A game in round ``MOMENT`` with its full log, or halfway if it is over before."""
         match = Match(self.ruleset, self.bots, 1, self.settings)
-        base = self.table.machine.constants.layout.base["round"]
-        while match.game.state.cells[base] < MOMENT and match.step():
+        while match.game.round < MOMENT and match.step():
             pass
         if not match.game.is_over:
             return match.game
@@ -265,13 +270,13 @@ def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, obj
     """Measure the peak memory of a game with its log, in bytes. Plays a game first to exclude what all games of a table
     share."""
     bots = bots_of(policy, ruleset, players)
-    match = Match(ruleset, bots, settings=settings)
-    match.game.machine.patience = 0
-    match.play()
+    whole = WholeGames(ruleset, bots)
+    whole.ruleset.table(players, whole.ruleset.settings(settings or {})).machine.patience = 0
+    seed = next(seed for seed in count() if isinstance(whole.plain_row(seed, settings, bool), Row))
     gc.collect()
     tracemalloc.start()
     try:
-        Match(ruleset, bots, settings=settings).play()
+        Match(ruleset, bots, seed, settings).play()
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

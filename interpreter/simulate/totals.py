@@ -18,7 +18,7 @@ from interpreter.language.model import Measure
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.confidence import interval_around
 from interpreter.simulate.measurements import Decoder, Head, Taken
-from interpreter.simulate.simulation import Row, WholeGames
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 
 __all__ = [
     "Interval",
@@ -102,7 +102,7 @@ class Spread:
 
 class Totals:
     """Totals of games. ``places`` counts the final rankings, ``keys`` are the sums of the ranking keys by seat and
-    index of the key, ``numbers`` the spreads of measures."""
+    index of the key, ``numbers`` the spreads of measures. Games that do not end are left out of all of them."""
 
     def __init__(self) -> None:
         self.games = self.decisions = self.free = 0
@@ -111,8 +111,15 @@ class Totals:
         self.places: Counter[tuple[int, ...]] = Counter()
         self.keys: Counter[tuple[int, int]] = Counter()
         self.numbers: dict[Head, Spread] = {}
+        self.unfinished: list[Unfinished] = []
+
+    @property
+    def played(self) -> int:
+        """The number of all games, also of those that do not end."""
+        return self.games + len(self.unfinished)
 
     def __iadd__(self, other: Totals) -> Totals:
+        self.unfinished += other.unfinished
         self.games += other.games
         self.decisions += other.decisions
         self.free += other.free
@@ -144,8 +151,11 @@ class Totals:
         for key, *sums in games.totals():
             self._of(reading.head(key)).add(*sums)
 
-    def add(self, measures: Sequence[Measure], row: Row) -> None:
+    def add(self, measures: Sequence[Measure], row: Row | Unfinished) -> None:
         """Add one game."""
+        if isinstance(row, Unfinished):
+            self.unfinished.append(row)
+            return
         self.games += 1
         self.decisions += row.decisions
         self.free += row.free
@@ -261,7 +271,7 @@ def totalled(
             try:
                 row = whole.plain_row(seeds[done], settings, stopped)
             except RuleFailure:
-                if totals.games:
+                if totals.played:
                     yield totals
                 raise
             if row is None:
@@ -271,5 +281,5 @@ def totalled(
         if monotonic() - reported > REPORTED:
             yield totals
             totals, reported = Totals(), monotonic()
-    if totals.games:
+    if totals.played:
         yield totals

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import lru_cache, partial
 from pathlib import Path
@@ -101,8 +101,8 @@ def _ruleset(question: Question) -> Ruleset:
 def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[int]) -> list[float]:
     """Return the policy's share of the win with these weights in each game. Each seed is played once on every seat.
 
-    Each proposal gets its own table: a module holds few policies, and these are used only once. Weights that make a
-    rule fail, such as a division by zero, lose all games.
+    Each proposal gets its own table: a module holds few policies, and these are used only once. Nobody wins
+    a game that does not end. Weights that make a rule fail, such as a division by zero, lose all games.
     """
     ruleset = dataclasses.replace(_ruleset(question), _tables={}, _looked_at=None)
     spec = ":".join([question.policy, *(f"{name}={value}" for name, value in weights.items())])
@@ -112,9 +112,9 @@ def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[i
         names = [others[number % len(others)] for number in range(question.players - 1)]
         names.insert(seat, spec)
         bots = bots_of(",".join(names), ruleset, question.players)
-        rows: Iterator[Row] = played(ruleset, bots, seeds, dict(question.settings), whole=WholeGames(ruleset, bots))
+        rows = played(ruleset, bots, seeds, dict(question.settings), whole=WholeGames(ruleset, bots))
         try:
-            shares += [row.share(seat) for row in rows]
+            shares += [row.share(seat) if isinstance(row, Row) else 0.0 for row in rows]
         except RuleFailure:
             return [0.0] * (question.players * len(seeds))
     return shares

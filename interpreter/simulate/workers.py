@@ -26,7 +26,7 @@ from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.lowering.constants import RuleFailure
-from interpreter.simulate.simulation import Row, WholeGames, played
+from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.totals import Totals, totalled
 
 __all__ = [
@@ -124,7 +124,7 @@ def _ready(plan: Plan) -> WholeGames:
         raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
 
 
-def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row]:
+def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row | Unfinished]:
     """Play these games in a worker and return their rows."""
     return batch_of(lambda: _playing(_ready(plan), plan), seeds)
 
@@ -134,7 +134,7 @@ def sum_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Totals]:
     return batch_of(lambda: _summing(_ready(plan), plan), seeds)
 
 
-def _playing(whole: WholeGames, plan: Plan) -> Work[Row]:
+def _playing(whole: WholeGames, plan: Plan) -> Work[Row | Unfinished]:
     settings = dict(plan.settings)
     return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
 
@@ -145,7 +145,7 @@ def _summing(whole: WholeGames, plan: Plan) -> Work[Totals]:
 
 
 def _games(row: object) -> int:
-    return row.games if isinstance(row, Totals) else 1
+    return row.played if isinstance(row, Totals) else 1
 
 
 def batch_of(ready: Callable[[], Work[R]], seeds: Sequence[int]) -> Batch[R]:
@@ -217,7 +217,7 @@ def simulated(
     crew: AbstractContextManager[Crew] | None = None,
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[Row | Unfinished]]:
     """Play all games of a plan, distributed by :func:`shared`, and yield their rows."""
     here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)

@@ -17,8 +17,9 @@ from interpreter.bots.player import Bot
 from interpreter.bots.registry import RANDOM, bots_of, default_bots
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import Match
+from interpreter.simulate.simulation import Unfinished
 from interpreter.testing.instrumentation import is_watched, key_of, watched
 from interpreter.testing.running import run_scenario
 from interpreter.testing.suite import Suite
@@ -31,7 +32,7 @@ MOST_SEATS = 3
 
 class Reached(Struct, frozen=True):
     """Watched parts that cite a rulebook: ``played`` were exercised in games, ``shown`` only by a scenario (with its
-    id), ``left`` by neither."""
+    id), ``left`` by neither. ``unfinished`` games do not end and count for nothing."""
 
     rulebook: str
     games: int
@@ -39,6 +40,7 @@ class Reached(Struct, frozen=True):
     played: tuple[Citation, ...]
     shown: tuple[tuple[Citation, str], ...]
     left: tuple[Citation, ...]
+    unfinished: tuple[Unfinished, ...]
 
 
 class _Form(Struct, frozen=True):
@@ -56,8 +58,9 @@ class _Table(Struct, frozen=True):
     settings: Mapping[str, object]
     bots: Sequence[Bot]
 
-    def play(self, seed: int) -> None:
-        """Play a game to its end, then replay it in the instrumented copy."""
+    def play(self, seed: int) -> Unfinished | None:
+        """Play a game to its end, then replay it in the instrumented copy. Return what is known of a game that does not
+        end."""
         try:
             match = Match(self.form.ruleset, self.bots, seed, self.settings)
             match.play()
@@ -66,9 +69,12 @@ class _Table(Struct, frozen=True):
             for by, choice in match.game.choices:
                 game.apply(choice, by)
             assert game.result == match.game.result
+        except Endless as endless:
+            return Unfinished.of(self.form.ruleset, seed, endless)
         except RuleFailure as failure:
             failure.message += f" (in a game of `{self.form.ruleset.id}` with seed {seed})"
             raise
+        return None
 
 
 def reached(
@@ -84,8 +90,8 @@ def reached(
     forms = [form for form in forms if form.cited]
     tables = [table for form in forms for table in _tables(form)]
     with no_search():
-        for number in counted(range(games)) if tables else ():
-            tables[number % len(tables)].play(number)
+        numbers = counted(range(games)) if tables else ()
+        tried = [tables[number % len(tables)].play(number) for number in numbers]
     cited = {key: citation for form in forms for key, citation in form.cited.items()}
     played = cited.keys() & recorded
     shown = _shown(forms, cited.keys() - played, suite, recorded)
@@ -96,6 +102,7 @@ def reached(
         tuple(citation for key, citation in cited.items() if key in played),
         tuple((citation, shown[key]) for key, citation in cited.items() if key in shown),
         tuple(citation for key, citation in cited.items() if key not in played and key not in shown),
+        tuple(filter(None, tried)),
     )
 
 

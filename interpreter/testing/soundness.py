@@ -289,7 +289,7 @@ class Examiner:
         if self._phase >= PHASE:
             phase = game.ruleset.model.phases[game.state.cells[game.machine.constants.layout.base["phase"]]]
             yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", ask_span)
-        if game.state.cells[game.machine.constants.layout.base["round"]] > ROUNDS:
+        if game.round > ROUNDS:
             yield Trouble("endless", f"the game goes on after {ROUNDS} rounds")
 
     def _other_form(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:

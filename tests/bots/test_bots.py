@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 from interpreter.simulate.simulation import simulate
 from tests.play.toy import ROOT
+from tests.small import loaded, write
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -106,10 +108,35 @@ def test_bots_by_name(pebbles: Ruleset) -> None:
     assert set(policies_for(pebbles)) == {"eager", "modest", "moody", "polite", "stubborn", "weighed"}
     assert [bot.name for bot in bots_of("eager,random", pebbles, 3)] == ["eager", "random", "eager"]
     assert default_bots(pebbles) == "random"
+
     with pytest.raises(ValueError, match="did you mean `modest`"):
         bots_of("modst", pebbles, 3)
     with pytest.raises(ValueError, match="got 3 bots for 2 seats"):
         bots_of("eager,eager,random", pebbles, 2)
+
+
+def test_the_default_is_the_best_policy_that_can_play_them_all(tmp_path: Path) -> None:
+    """A policy without lines for a decision stops there, so it is no default."""
+    act = "choose act by seats[0]:\n  go\n{}end game"
+    one, two = (loaded(write(tmp_path / name, act.format(more))) for name, more in CHOICES.items())
+    for number, (name, decisions) in enumerate(POLICIES.items()):
+        for folder in CHOICES:
+            path = tmp_path / folder / "small" / "policies" / f"{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            lines = ", ".join(f"{each}: {{prefer: any}}" for each in decisions)
+            path.write_text(f"language: 1\npolicies: small/{name}\nis: {{{name}: {{{lines}}}}}\n", encoding="utf-8")
+        expected = [("random", "random"), ("greedy", "greedy"), ("sensible", "greedy")][number]
+        one, two = (loaded(tmp_path / folder / "small" / "tiny.yaml") for folder in CHOICES)
+        assert (default_bots(one), default_bots(two), default_bots(one, two)) == (*expected, expected[1])
+
+
+CHOICES = {"one": "", "two": "choose more by seats[0]:\n  go\n"}
+POLICIES = {"bench": ["act", "more"], "greedy": ["act", "more"], "sensible": ["act"]}
+
+
+@pytest.mark.parametrize("name", ["germany-2018", "outpost", "goofspiel"])
+def test_families_with_sensible_play_by_it(name: str) -> None:
+    assert default_bots(load(name)) == "sensible"
 
 
 def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None:

@@ -224,7 +224,7 @@ def test_measuring_leaves_games_as_they_are(toy_subject: Subject) -> None:
 def test_both_loops_play_whole_games(toy_subject: Subject) -> None:
     ticks = iter(range(100))
     own = toy_subject.package(5, lambda: next(ticks))  # calls of 1, 2, 4, 4 and 2 games: as many as should fit
-    for speed, games in ((own, 13), (toy_subject.applied(5, lambda: next(ticks)), 4)):
+    for speed, games in ((own, 13), (toy_subject.applied(5, lambda: next(ticks)), 5)):
         assert (speed.games, speed.seconds, speed.repeated) == (games, 5, 0)
         assert speed.decisions >= speed.rounds >= speed.games
 

@@ -16,7 +16,10 @@ import pytest
 from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
+from interpreter.engine.ruleset import load
 from interpreter.play.match import Match
+from interpreter.serve.archive import Store
+from interpreter.serve.hall import Hall
 from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
@@ -34,8 +37,44 @@ def test_run(run: Run) -> None:
     assert lines[0] == "Pebbles (pebbles): 2 players, seed 3, bots eager, modest"
     assert lines[1].endswith(" begins")
     assert lines[2:6] == ["Round 1", "  white  black", "      9      6", "— Pulling —"]
-    assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "taken[black]"]
+    assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "taken[black]", "pebbles"]
     assert result.stderr == ""
+
+
+SOLD = "sold: {with: {who: seat}, says: '{who} sells'}"
+TWICE = "note sold(seats[0])\nnote sold(seats[0])\nend game"
+
+
+def test_lines_for_programs_and_with_their_rules_stand_alone(run: Run, tmp_path: Path) -> None:
+    path = str(write(tmp_path, TWICE, family=FAMILY.replace("events:\n", f"events:\n  {SOLD}\n")))
+    assert "player 1 sells; sells\n" in run("run", path).stdout
+    assert run("run", path, "-v").stdout.count("player 1 sells   [act]\n") == 2
+    assert run("run", path, "-o", "json").stdout.count('"player 1 sells"') == 2
+
+
+def test_what_a_failing_game_has_told_is_printed(run: Run, tmp_path: Path) -> None:
+    act = "choose act by seats[0]:\n  go\nnote said(amount)\namount = 1 div (2 - round)"
+    result = run("run", str(write(tmp_path, act)))
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (1, ["player 1: go", "1"])
+
+
+def test_the_result_is_one_table(run: Run, tmp_path: Path) -> None:
+    """A board of the end of the game with a row for each seat adds its columns; others stand before it."""
+    boards = """\
+    boards:
+      last: {when: end of game, says: Over, rows: who in seats, columns: {who: who, score: who.score, coins: who.money}}
+      bank: {when: end of game, columns: {left: bank}}
+    """
+    path = str(write(tmp_path, "seats[1].score = 2\nend game", sections=boards))
+    assert run("run", path).stdout.splitlines()[1:] == [
+        "Over",
+        "  left",
+        "    80",
+        "player 2 wins",
+        "  place  player    bot     score  coins",
+        "      1  player 2  random      2      5",
+        "      2  player 1  random      0      5",
+    ]
 
 
 def test_ranking_keys_are_shown_with_names_and_signs_for_readers(run: Run, tmp_path: Path) -> None:
@@ -342,8 +381,25 @@ def test_play(run: Run) -> None:
     assert result.stdout.startswith("Pebbles: 2 players, seed 3; you are player 1, against modest\n")
     assert "player 1: draw (on heap 1" in result.stdout
     for line in ("> pull white 3", "player 1 pulls 3 white", "player 1 pulls 1 white", "player 1 pulls 1 black"):
-        assert f"{line}\n" in result.stdout
+        assert f"\n{line}" in result.stdout
     assert result.stderr.startswith("left after ")
+
+
+def test_one_bot_is_the_default_everywhere(run: Run, tmp_path: Path) -> None:
+    game = ("goofspiel", "--players", "3", "--seed", "1")
+    log = tmp_path / "game.jsonl"
+    assert run("run", *game, "--log", str(log)).stdout.splitlines()[0].endswith("bots sensible, sensible, sensible")
+    assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["bots"] == ["sensible"] * 3
+    assert "against sensible\n" in run("play", *game, input="quit\n").stdout
+    summary = json.loads(run("simulate", *game, "-n", "1", "-o", "json").stdout)
+    assert [seat["bot"] for seat in summary["seats"]] == ["sensible"] * 3
+    compared = run("compare", "goofspiel", "goofspiel", "--games", "2", "--seed", "1", "-o", "json").stdout
+    assert "by the bot sensible" in json.loads(compared)["played"]
+    assert Hall(Store(tmp_path / "tables.sqlite")).bots_for(load("goofspiel"))[0] == "sensible"
+    for command in ("run", "play", "simulate"):
+        told = " ".join(run(command, "--help").stdout.split())
+        assert "[default: sensible if available, else greedy, else random]" in told
+        assert "a,b at four seats is a, b, a, b" in told
 
 
 def test_play_to_the_end(run: Run) -> None:
@@ -374,7 +430,7 @@ def test_play_takes_back_and_keeps(run: Run, tmp_path: Path) -> None:
     assert [choice["number"] for choice in choices if choice["by"] == 0] == [1]
     assert run("replay", str(log)).exit_code == 0
     again = run("play", str(log), input="quit\n")
-    assert "player 1 pulls 1 white\n" in again.stdout
+    assert "player 1 pulls 1 white" in again.stdout
 
 
 def test_play_gives_hints_that_change_nothing(run: Run, tmp_path: Path) -> None:
@@ -434,7 +490,7 @@ def test_who_goes_on_with_a_game_sees_its_boards(run: Run, tmp_path: Path) -> No
 
 def test_a_game_of_two_takes_in_what_the_edition_names(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
-    lines = run("run", "usa-2018", "--players", "2", "--seed", "3", "--log", str(log)).stdout.splitlines()
+    lines = run("run", "usa-2018", "--players", "2", "--seed", "3", "-v", "--log", str(log)).stdout.splitlines()
     assert lines[0].startswith("USA (2018 edition) (usa-2018): 2 players, seed 3")
     assert lines[2].split(": ")[1].split(", ")[1] == "Konzern"
     assert sum(line.startswith("The Konzern begins in ") for line in lines) == 6
@@ -463,9 +519,10 @@ def test_show_tells_what_a_game_of_two_takes_in(run: Run) -> None:
 def test_a_game_is_told_in_german_from_its_first_line_to_its_last(run: Run) -> None:
     result = run("run", "germany-2018", "--players", "3", "--seed", "7", "--language", "de")
     lines = result.output.splitlines()
-    begins = "Deutschland (Ausgabe 2018) (germany-2018): 3 Spieler, Zufallszahl 7, Bots greedy, greedy, greedy"
+    begins = "Deutschland (Ausgabe 2018) (germany-2018): 3 Spieler, Zufallszahl 7, Bots sensible, sensible, sensible"
     assert lines[0] == begins
-    assert lines[-5:-3] == ["Spieler 2 gewinnt", "  Platz  Spieler    Bot     versorgt  Elektro"]
+    columns = "  Platz  Spieler    Bot       versorgt  Elektro  Städte  Kraftwerke  Rohstoffe"
+    assert lines[-5:-3] == ["Spieler 2 gewinnt", columns]
     assert not re.findall(r"\b(player|players|place|bots|seed|wins|none|nothing|money|city|cities)\b", result.output)
 
 
@@ -473,7 +530,7 @@ def test_a_person_is_talked_to_in_german(run: Run) -> None:
     typed = "0\nfoo\nofer 4 4\noffer\noffer 4 3\nsave\nhint sensible\nundo\nhelp\n"
     arguments = ("play", "germany-2018", "--players", "3", "--seed", "3", "--language", "de")
     result = run(*arguments, input=typed)
-    assert "du bist Spieler 1, gegen greedy" in result.output
+    assert "du bist Spieler 1, gegen sensible" in result.output
     for line in (
         "Möglichkeit 0 gibt es nicht, nur 1 bis 182",
         "`foo` gibt es hier nicht, nur `offer`, `decline`; `help` zeigt, was man eingeben kann",
@@ -508,4 +565,4 @@ def test_an_account_of_a_move_is_given_in_german(run: Run, tmp_path: Path) -> No
     assert move.splitlines()[0] == "offer plant=5 bid=3: wird abgelehnt, gefragt ist Spieler 2 bei `nominate`"
     line = run("explain", str(log), "1", "--language", "de").output
     assert line.splitlines()[0] == "1: Entscheidung `nominate.offer`"
-    assert "Spieler 2 bietet Kraftwerk 7 für 7 an" in line
+    assert "Spieler 2 bietet Kraftwerk 4 für 1 an" in line

@@ -14,7 +14,7 @@ from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.simulate.simulation import Row
+from interpreter.simulate.simulation import Row, finished
 
 
 def bots(ruleset: Rules) -> list[Bot]:
@@ -25,7 +25,7 @@ def test_what_does_not_matter_changes_nothing(pebbles: Ruleset) -> None:
     game = pebbles.new_game(2, seed=1)
     before = game.digest()
     fork = forked(game, changes_of(game, ["most=3"]), None)  # as many as without the setting
-    pairs = list(continuations(fork, bots, range(5)))
+    pairs = list(finished(continuations(fork, bots, range(5))))
     assert len({row.as_dict()["decisions"] for row, _ in pairs}) > 1
     assert [a.as_dict() for a, _ in pairs] == [b.as_dict() for _, b in pairs]
     assert compared(pebbles, pairs)["other_winner"] == 0
@@ -37,7 +37,7 @@ def test_a_setting_changes_from_there_on(pebbles: Ruleset) -> None:
     game = pebbles.new_game(2, seed=1)
     fork = forked(game, changes_of(game, ["most=1", "last_pebble=goes"]), None)
     assert at_once(fork)["options"] == [7, 3]
-    pairs = list(continuations(fork, bots, range(6)))
+    pairs = list(finished(continuations(fork, bots, range(6))))
     assert all(after.decisions >= 15 for _, after in pairs)  # each takes one pebble, or none
     found: Any = compared(pebbles, pairs)
     assert found["rounds"]["difference"] == found["rounds"]["after"] - found["rounds"]["before"] > 0
@@ -51,7 +51,7 @@ def test_another_choice(pebbles: Ruleset) -> None:
     found = at_once(fork)
     assert {"path": "heap.black", "before": 6, "after": 4} in found["state"]
     assert {"path": "heap.white", "before": 8, "after": 9} in found["state"]
-    pairs = list(continuations(fork, bots, range(3)))
+    pairs = list(finished(continuations(fork, bots, range(3))))
     assert all(a.decisions for a, _ in pairs)
 
 

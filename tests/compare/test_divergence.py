@@ -32,7 +32,7 @@ from interpreter.language.types import INT, SEAT
 from interpreter.pages.comparison import Played, comparison_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
-from interpreter.simulate.simulation import Row, simulate
+from interpreter.simulate.simulation import Row, finished, simulate
 from interpreter.simulate.workers import processes
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
@@ -186,7 +186,9 @@ def paired(path: Path, games: int, stopped: Callable[[], bool] = bool, **how: An
     a, b = (Compared(load(name)) for name in names)
     comparison = differences(a, b, players=2)
     plan = PairPlan(names, (), (comparison.a.digest, comparison.b.digest), 2, "random", (("most", "2"),))
-    found = [pair for some in pairs(plan, comparison, range(1, games + 1), stopped=stopped, **how) for pair in some]
+    found = [
+        pair for some in pairs(plan, comparison, range(1, games + 1), stopped=stopped, **how) for pair in finished(some)
+    ]
     return sorted(found, key=lambda pair: pair.seed)
 
 

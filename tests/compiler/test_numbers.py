@@ -17,7 +17,7 @@ from interpreter.engine.views import Spoken
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, CardType, KindType, ZoneType
 from interpreter.play.module_export import standalone
 from interpreter.reading.files import Shelf, shelf_for
-from interpreter.simulate.simulation import WholeGames, played
+from interpreter.simulate.simulation import WholeGames, finished, played
 from interpreter.simulate.summary import summary, summed_up
 from interpreter.simulate.totals import Totals, totalled
 from tests.compiler.pair import FOLDER, Pair, machines, play
@@ -51,7 +51,7 @@ def test_both_forms_measure_the_same(name: str) -> None:
     bots = bots_of("random", rules, players)
     machine = rules.table(players, rules.settings({})).machine
     machine.plain = True
-    plain = list(played(rules, bots, range(GAMES)))
+    plain = list(finished(played(rules, bots, range(GAMES))))
     machine.plain = False
     whole = WholeGames(rules, bots)
     module = [row for seed in range(GAMES) if (row := whole.row(seed)) is not None]

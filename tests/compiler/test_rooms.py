@@ -18,7 +18,7 @@ from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.watches import MOST_WATCHES
 from interpreter.play.module_export import standalone
-from interpreter.simulate.simulation import WholeGames
+from interpreter.simulate.simulation import Row, WholeGames
 from tests.small import loaded, outcome, write
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -42,7 +42,7 @@ def rows(ruleset: Ruleset, number: int, *, plain: bool = False) -> list[tuple[ob
     found: list[tuple[object, ...]] = []
     for seed in range(number):
         row = games.row(seed) or games.plain_row(seed, None, bool)
-        assert row is not None
+        assert isinstance(row, Row)
         found.append((row.decisions, row.free, row.rounds, row.places, row.keys))
     return found
 

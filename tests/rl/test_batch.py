@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import Endless, RuleFailure
 
 np = pytest.importorskip("numpy", reason="batches need NumPy: pip install 'regelwerk[rl]'")
 
-from interpreter.rl import Games, Space, make, space_of  # noqa: E402
+from interpreter.rl import Games, Space, game_batch, make, space_of  # noqa: E402
 from interpreter.rl.numbering import HIDDEN, Limits  # noqa: E402
 from tests.small import FAMILY, loaded, write  # noqa: E402
 
@@ -26,7 +26,7 @@ TABLES = [
     (str(CASES / "piles" / "stalls.yaml"), 2, None),
     (str(CASES / "storage" / "works.yaml"), 2, None),
 ]
-ARRAYS = ("observations", "masks", "counts", "actors", "rewards", "dones")
+ARRAYS = ("observations", "masks", "counts", "actors", "rewards", "dones", "truncated")
 
 
 def same(left: Games, right: Games) -> None:
@@ -71,7 +71,8 @@ def test_options_that_share_an_action_stand_for_the_first_of_them(limits: Limits
         plain.step(actions)
 
 
-def test_what_the_module_gives_up_the_plain_form_does() -> None:
+def test_what_the_module_gives_up_the_plain_form_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.rl.batch_module.Batch.is_endless", lambda *_: False)
     module, plain = make("goofspiel", 3, 4), make("goofspiel", 3, 4, plain=True)
     module.batch._words[module.batch.areas["control"] // 4 + 1] = 7  # type: ignore[attr-defined]  # more choices trap
     random = np.random.default_rng(3)
@@ -84,11 +85,48 @@ def test_what_the_module_gives_up_the_plain_form_does() -> None:
 
 
 def test_a_game_that_the_module_gives_up_twice_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.rl.batch_module.Batch.is_endless", lambda *_: False)
     games = make("goofspiel", 2, 2, seed=40)
     games.batch._words[games.batch.areas["control"] // 4 + 1] = 0  # type: ignore[attr-defined]
     monkeypatch.setattr(games.batch, "resume", _stuck)  # type: ignore[attr-defined]
     with pytest.raises(RuleFailure, match="the game with seed 40 does not fit into a batch"):
         games.step(games.legal[:, 0])
+
+
+BY_ALL = "for each who in seats:\n  choose act by who:\n    go\n"
+BY_A_BOT = "choose first_one by seats[0]:\n  go\nwhile amount > 0:\n  choose act by seats[1]:\n    go\n"
+TO_THE_LAST = "if round == 3:\n  end game\n"
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["again", "once"])
+@pytest.mark.parametrize("act", [BY_ALL, BY_A_BOT, BY_ALL + TO_THE_LAST], ids=["all", "a bot", "none"])
+def test_a_game_that_does_not_end_is_truncated(
+    act: str, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends without rewards, and the other games of the batch go on."""
+    monkeypatch.setattr(game_batch, "MAXIMUM_DECISIONS", 20)
+    ruleset = loaded(write(tmp_path, act))
+    module, plain = (make(ruleset, 2, 3, bots={1: "random"}, again=again, plain=plain) for plain in (False, True))
+    assert module.is_compiled
+    cut = 0
+    for _ in range(30):
+        actions = module.sample(np.random.default_rng(1))
+        module.step(actions)
+        plain.step(actions)
+        same(module, plain)
+        assert not module.rewards[module.truncated].any()
+        assert module.dones[module.truncated].all()
+        cut += int(module.truncated.sum())
+    assert (cut > 0) == (TO_THE_LAST not in act)
+    assert again == (module.actors >= 0).all()
+
+
+def test_a_game_that_bots_never_leave_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_batch, "MAXIMUM_DECISIONS", 20)
+    ruleset = loaded(write(tmp_path, BY_A_BOT.partition("\n  go\n")[2]))
+    for plain in (False, True):
+        with pytest.raises(Endless, match="the game with seed 7 has more than"):
+            make(ruleset, 2, 3, seed=7, bots={1: "random"}, plain=plain)
 
 
 def _stuck(game: int, state: object) -> None:

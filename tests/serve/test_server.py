@@ -270,6 +270,28 @@ def play_ahead(served: Served, live: Live) -> None:
     assert len(live.kept.choices) == before
 
 
+def test_lines_of_the_log_that_read_as_one_are_one(served: Served) -> None:
+    """Each part can still be asked about, and undo takes the last away again."""
+    live, links, _ = served.table("germany-2018", ["person", "person", "person"])
+
+    def told() -> list[list[tuple[str, str]]]:
+        lines = re.findall(r'<li class="choice">(.*?)</li>', get(links[0]).text)
+        return [re.findall(r'id="line-([0-9-]+)" .*?<bdi>(.*?)</bdi>', line) for line in lines]
+
+    actors = []
+    for _ in range(3):
+        decision = now(live).decision
+        assert decision is not None
+        actors.append(decision.actor)
+        choose(served, live, decision.actor)
+    first, second, third = (f"player {actor + 1}" for actor in actors)
+    offer, bid, last = (text.partition(" for")[0] for [(_, text)] in [[part] for part in told()[0]])
+    assert (offer.startswith(f"{first} offers"), bid.startswith(second), last.startswith(third)) == (True, True, True)
+    assert [number for number, _ in told()[0]] == ["1", "2", "3"]
+    served.done(live.undo(actors[-1]))
+    assert [number for number, _ in told()[0]] == ["1", "2"]
+
+
 def test_who_joins_is_told_that_a_player_has_seen_what_comes(served: Served) -> None:
     """Prizes are turned up in the same order again."""
     live, links, watch = served.table("goofspiel", ["person", "bot:random"])

@@ -20,7 +20,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.match import Match
 from interpreter.simulate.measurements import Packed
-from interpreter.simulate.simulation import Row, WholeGames, simulate
+from interpreter.simulate.simulation import Row, WholeGames, finished, simulate
 from interpreter.simulate.summary import Summary, summary, summed_up
 from interpreter.simulate.totals import Totals, totalled
 from interpreter.simulate.workers import Plan, processes, simulated, summed
@@ -183,7 +183,7 @@ def test_a_summary_is_the_same_whoever_counts() -> None:
 def test_workers_play_whole_games_too() -> None:
     ruleset = load("germany-2018").for_players(3)
     plan = Plan("germany-2018", (), ruleset.digest, 3, "bench,random,bench")
-    found = [row for rows in simulated(plan, ruleset, range(5, 35), processes(2)) for row in rows]
+    found = [row for rows in simulated(plan, ruleset, range(5, 35), processes(2)) for row in finished(rows)]
     alone = rows_of(ruleset, plan.bots, 30, plain=False, players=3)
     same(sorted(found, key=lambda row: row.seed), alone)
     totals = Totals()
@@ -226,7 +226,7 @@ def test_continuations_are_the_same_in_both_forms(measured: Ruleset, changes: li
         machine.plain, machine.patience = plain, 0
         game = measured.new_game(2, seed=2)
         fork = forked(game, changes_of(game, changes), {"do": "rest"} if changes else None)
-        pairs = list(continuations(fork, lambda ruleset: bots_of("random", ruleset, 2), range(6)))
+        pairs = finished(continuations(fork, lambda ruleset: bots_of("random", ruleset, 2), range(6)))
         found.append([(one.as_dict(), other.as_dict()) for one, other in pairs])
         machine.plain = False
     assert found[0] == found[1]

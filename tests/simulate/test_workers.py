@@ -18,7 +18,7 @@ from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal, OtherSimulation, seed_of
 from interpreter.simulate.cluster import _workers, local_cluster
 from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
-from interpreter.simulate.simulation import Row, RowData
+from interpreter.simulate.simulation import Row, RowData, finished
 from interpreter.simulate.totals import Of, final
 from interpreter.simulate.workers import Crew, Plan, WorkersLost, play_batch, processes, simulated
 from tests.play.toy import ROOT
@@ -33,7 +33,7 @@ def plan(pebbles: Ruleset) -> Plan:
 
 
 def rows_of(plan: Plan, ruleset: Ruleset, games: int, **how: Any) -> list[RowData]:
-    found = [row for rows in simulated(plan, ruleset, range(7, 7 + games), **how) for row in rows]
+    found = [row for rows in simulated(plan, ruleset, range(7, 7 + games), **how) for row in finished(rows)]
     return [row.as_dict() for row in sorted(found, key=lambda row: row.seed)]
 
 
@@ -118,7 +118,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
 
 
 def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
-    found = [row for rows in simulated(plan, pebbles, range(5)) for row in rows]
+    found = [row for rows in simulated(plan, pebbles, range(5)) for row in finished(rows)]
     path = tmp_path / "rows.csv"
     journal = Journal(path, plan, 0)
     assert journal.resume() == []
@@ -127,9 +127,9 @@ def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None
     with journal.path.open("a", encoding="utf-8") as file:
         file.write('{"row": {"seed": 3, "deci')  # what a power cut leaves
     again = Journal(path, plan, 0)
-    assert [row.as_dict() for row in again.resume()] == [row.as_dict() for row in found[:3]]
+    assert [row.as_dict() for row in finished(again.resume())] == [row.as_dict() for row in found[:3]]
     again.add(found[3:])
-    assert [row.as_dict() for row in again.resume()] == [row.as_dict() for row in found]
+    assert [row.as_dict() for row in finished(again.resume())] == [row.as_dict() for row in found]
     assert seed_of(path) == 0
     with pytest.raises(OtherSimulation, match="with other bots: eager,random"):
         Journal(path, Plan(PEBBLES, (), pebbles.digest, 2, "random"), 0).resume()
@@ -143,7 +143,7 @@ def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None
 def test_rows_as_files(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
     from duckdb import connect
 
-    rows = [row for found in simulated(plan, pebbles, range(3)) for row in found]
+    rows = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
     columns, values = games_table(pebbles, BOTS, rows)
     assert columns[:6] == ["seed", "decisions", "free_decisions", "rounds", "place_1", "place_2"]
     assert columns[6:] == ["pebbles_1", "pebbles_2", "on_heap_black", "on_heap_white", "turns_1", "turns_2"]
@@ -162,7 +162,7 @@ def test_rows_as_files(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
 
 def test_each_measure_of_a_row_is_read_once(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written fast: the work does not grow with the number of columns of a measure."""
-    rows = [row for found in simulated(plan, pebbles, range(3)) for row in found]
+    rows = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
     read: list[tuple[str, int]] = []
 
     def counted(measure: Measure, row: Row) -> dict[Of, int | None]:
@@ -177,7 +177,7 @@ def test_each_measure_of_a_row_is_read_once(pebbles: Ruleset, plan: Plan, monkey
 
 def test_rows_do_not_tell_how_fast_they_were(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
-        rows: list[Row] = [row for found in simulated(plan, pebbles, range(3)) for row in found]
+        rows: list[Row] = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
         write_lines(rows, tmp_path / name)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 

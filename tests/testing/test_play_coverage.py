@@ -79,6 +79,13 @@ def test_only_what_cites_the_rulebook_is_asked_for() -> None:
     }
 
 
+def test_games_that_do_not_end_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.play.match.MAXIMUM_DECISIONS", 5)
+    bare = reached(BOOK, [outpost()], Suite(SHELF, []), 2)
+    assert [game.seed for game in bare.unfinished] == [0, 1]
+    assert len(bare.played) < len(found().played)  # those of the set-up
+
+
 @pytest.mark.slow
 def test_the_command_ends_with_what_nothing_reaches() -> None:
     arguments = ["coverage", "--ruleset", "outpost", "--rulebook", "outpost-konzern-2024", "--games", "2"]

@@ -14,7 +14,7 @@ from interpreter import __version__
 from interpreter.base.plain_data import Json
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import counted
+from interpreter.cli.progress import counted, finish
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -39,7 +39,11 @@ USUAL = 4
     metavar="N",
     help="Number of players; repeat it for several rows.  [default: 4, or the closest allowed number]",
 )
-@click.option("--bots", metavar="POLICY", help="Policy of all seats.  [default: bench if available, else random]")
+@click.option(
+    "--bots",
+    metavar="POLICY",
+    help="Policy of all seats.  [default: bench, or as in `run`]",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -117,6 +121,7 @@ def command(
         _compared(kept, data, differences)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    finish([game for subject in subjects for game in subject.unfinished.values()])
     if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
 

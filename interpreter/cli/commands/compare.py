@@ -17,7 +17,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import STOPPED, counting, interruptible
+from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
@@ -71,7 +71,7 @@ class _Games(Struct, frozen=True):
     help="Also play this number of games of both.",
 )
 @click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
-@options.bots_option("sensible where both have it, else greedy or random")
+@options.bots_option("sensible where both have it, else greedy, else random")
 @options.seed_option
 @options.jobs_option
 @click.option(
@@ -139,6 +139,7 @@ def command(
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     done = len(played.partings) if played is not None else 0
     results = played if done else None
+    unfinished = played.unfinished if played is not None else []
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
@@ -156,12 +157,12 @@ def command(
         _text(comparison, names)
         if results is not None:
             _text_of(results, names, full)
-    if games and done < games:
-        notice(f"stopped: {done} of {games} pairs of games are done")
-        raise click.exceptions.Exit(STOPPED)
-    if results is not None and len(results.singly) < results.things:
-        notice(f"stopped: {len(results.singly)} of {counted(results.things, 'difference')} are played by themselves")
-        raise click.exceptions.Exit(STOPPED)
+    stopped = ""
+    if games and done + len(unfinished) < games:
+        stopped = f"{done + len(unfinished)} of {games} pairs of games are done"
+    elif results is not None and len(results.singly) < results.things:
+        stopped = f"{len(results.singly)} of {counted(results.things, 'difference')} are played by themselves"
+    finish(unfinished, stopped)
 
 
 def _compared(sides: _Sides) -> Comparison:
@@ -200,18 +201,20 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Play both sides, all games or those before Ctrl-C."""
+    from interpreter.bots.registry import default_bots
     from interpreter.compare.ablation import one_at_a_time, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
-    from interpreter.compare.effect_sizes import bots_for_all, effects
+    from interpreter.compare.effect_sizes import effects
     from interpreter.compare.gains import gains
     from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
+    from interpreter.simulate.simulation import Unfinished, finished
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
-    start, name = options.seed_for(games.seed), games.bots or bots_for_all(a, b)
+    start, name = options.seed_for(games.seed), games.bots or default_bots(a, b)
     values = options.settings_given(a, sides.settings)
     for side in (a, b):
         options.bots_for(side, number, name)
@@ -221,29 +224,32 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     digests = a.digest, b.digest
     plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
-    done = _collected(
+    tried = _collected(
         "pairs of games",
         games.count,
         lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
     )
-    done.sort(key=lambda pair: pair.seed)
+    unfinished = [game for game in tried if isinstance(game, Unfinished)]
+    done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
-    if games.each and len(done) == games.count:
-        count = len(singles(found))
+    if games.each and len(tried) == games.count:
+        over, count = [pair.seed for pair in done], len(singles(found))
         singly = _collected(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, seeds, options.crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: one_at_a_time(plan, found, over, options.crew_for(games.jobs, count), alone, stopped),
         )
     which = f"seeds {start} to {start + games.count - 1}"
-    if len(done) < games.count:
-        which = f"stopped when {len(done):,} of the {which} were played"
+    if len(tried) < games.count:
+        which = f"stopped when {len(tried):,} of the {which} were played"
+    if unfinished:
+        which += f", without {counted(len(unfinished), 'pair')} in which a game does not end"
     table = composed(f"{counted(number, 'player')} by the bot {name}", (), known)
     how = f"{table}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     found_effects, partings = effects(*rows, a.model.measures), [pair.parting for pair in done]
-    return Played(how, found_effects, partings, ranked(singly), count, gains(*rows, (a, b)))
+    return Played(how, found_effects, partings, ranked(singly), count, gains(*rows, (a, b)), unfinished)
 
 
 def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
@@ -278,6 +284,7 @@ def _data_of(played: Played) -> dict[str, Json]:
 
     return {
         "played": played.how,
+        "unfinished": [game.as_data() for game in played.unfinished],
         "effects": [{"name": each.name, **_effect(each)} for each in played.effects],
         "gains": [
             {

@@ -10,7 +10,7 @@ from interpreter.base.plain_data import Json
 from interpreter.cli import options
 from interpreter.cli.failures import refused
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import counted
+from interpreter.cli.progress import counted, finish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,6 +118,7 @@ def command(
     elif page is None:
         for coverage in coverages:
             _tell(coverage, played.get(coverage.rulebook))
+    finish([game for each in played.values() for game in each.unfinished])
     left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in coverages)
     if left_over or any(each.left for each in played.values()):
         raise click.exceptions.Exit(1)
@@ -199,6 +200,7 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
         else {
             "games": played.games,
             "tables": played.tables,
+            "unfinished": [game.as_data() for game in played.unfinished],
             "played": len(played.played),
             "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],
             "left": [_citation(citation) for citation in played.left],

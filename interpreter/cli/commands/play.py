@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -28,7 +29,7 @@ __all__ = ["command"]
 @options.seed_option
 @options.settings_option
 @options.bots_option()
-@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @options.language_option
 def command(
     where: str,
@@ -50,7 +51,7 @@ def command(
     \b
     Examples:
       regelwerk play goofspiel --players 2 --seed 7
-      regelwerk play germany-2018 --players 4 --seat 2 --bots greedy
+      regelwerk play germany-2018 --players 4 --seat 2
       regelwerk play game.jsonl@20
     """
     from interpreter.cli.commands.run import print_entry
@@ -81,7 +82,8 @@ def command(
         against=frame(language, "against", bots=others) if others else "",
     )
     say(styled(header, bold=True))
-    narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
+    tell = partial(print_entry, output="text", verbose=verbose)
+    narrator = Narrator(tell, language, seat - 1, joins=not verbose)
     _play(Match(loaded, table, start, values, watchers=[narrator], game=saved), narrator, seat - 1)
 
 

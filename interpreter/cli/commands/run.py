@@ -14,14 +14,14 @@ from interpreter.base.messages import frame, listed_in
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
 from interpreter.cli import options
-from interpreter.cli.output import as_json, board, discard_output, say, styled
+from interpreter.cli.output import as_json, board, discard_output, say, styled, wrapped
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.views import BoardTable, Line
+    from interpreter.engine.views import BoardTable, Line, Spoken
 
 __all__ = ["as_data", "command", "print_entry", "print_result"]
 
@@ -36,7 +36,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @click.option("--prompts", is_flag=True, help="Print what each decision asks, before the choice.")
 @options.language_option
 @options.output_option("text", "json")
@@ -53,12 +53,15 @@ def command(
     language: str,
     output: str,
 ) -> None:
-    """Let bots play a whole game and print it line by line; with -o json, one object a line.
+    """Let bots play a whole game and print it. Lines that read as one are one, such as what a player does in a turn,
+    unless -v is given; with -o json, every line is an object.
+
+    A game in which nothing is new for 500 rounds stops there, and the message says what repeats.
 
     \b
     Examples:
       regelwerk run goofspiel --players 3 --seed 7
-      regelwerk run germany-2018 --bots greedy,random -v
+      regelwerk run germany-2018 --bots sensible,random -v
       regelwerk run germany-2018 --prompts
       regelwerk run goofspiel --seed 7 --log game.jsonl
     """
@@ -81,7 +84,8 @@ def command(
                 raise
             discard_output()  # go on, to complete the log
 
-    watchers: list[Watcher] = [Narrator(tell, language, prompts=prompts)]
+    narrator = Narrator(tell, language, prompts=prompts, joins=output == "text" and not verbose)
+    watchers: list[Watcher] = [narrator]
     with ExitStack() as stack:
         recorder = None
         if log is not None:
@@ -93,6 +97,7 @@ def command(
             as_json({"kind": "begin", **about, "settings": values, "bots": names}, compact=True)
         else:
             say(styled(_header(loaded, overlays, number, start, values, table, language), bold=True))
+        stack.callback(narrator.flush)
         match = Match(loaded, table, start, values, watchers=watchers)
         if recorder is not None:
             recorder.begin(match.game, [bot.name for bot in table])
@@ -151,9 +156,9 @@ def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False)
     if output == "json":
         as_json(as_data(entry), compact=True)
     elif isinstance(entry, BoardTable):
-        board(entry.text, entry.columns, entry.rows)
+        board(entry.text, *((), ()) if entry.seats else (entry.columns, entry.rows))  # the result has such a table
     elif entry.text:
-        say(entry.text + (styled(_source(entry), dim=True) if verbose else ""))
+        say(wrapped(entry.text) + (styled(_source(entry), dim=True) if verbose else ""))
 
 
 def _source(line: Line) -> str:
@@ -188,8 +193,24 @@ def as_data(entry: Line | BoardTable) -> dict[str, Json]:
     }
 
 
+def _more_columns(spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Return the columns that boards of the end of the game have for the seats, without those of these names and the
+    seats themselves."""
+    from interpreter.engine.views import board_of, is_shown
+
+    found = {}
+    for each in spoken.table.rules.model.boards:
+        if each.when == "end of game" and is_shown(spoken.table, spoken.state, each):
+            table = board_of(spoken.table, spoken.state, each, spoken.language)
+            for name, *cells in zip(table.columns, *table.rows, strict=True):
+                of = dict(zip(table.seats, cells, strict=False))
+                if name not in names and any(cell != spoken.text(seat, SEAT) for seat, cell in of.items()):
+                    found[name] = of
+    return found
+
+
 def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
-    """Print the places of all seats, the best first."""
+    """Print the places of all seats, the best first, with what the boards of the end of the game add."""
     from interpreter.engine.views import Spoken
 
     result = game.result
@@ -210,13 +231,21 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     spoken = Spoken(game.table, game.state, language)
     played = [bot.name for bot in bots] + [spoken.frame("result.rules")] * (len(result.places) - len(bots))
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
+    names = [*(spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))]
+    names += [spoken.word(f"result.{name}") or name for name in keys[0]]
+    more = _more_columns(spoken, names)
     rows = [
-        (str(result.places[seat]), spoken.text(seat, SEAT), played[seat], *map(str, keys[seat].values()))
+        (
+            str(result.places[seat]),
+            spoken.text(seat, SEAT),
+            played[seat],
+            *map(str, keys[seat].values()),
+            *(cells.get(seat, "") for cells in more.values()),
+        )
         for seat in order
     ]
     seats = [spoken.text(seat, SEAT) for seat in result.winners]
     won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
-    columns = (spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))
-    board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in keys[0])), rows)
+    board(won, (*names, *more), rows)
     for file, text in game.ruleset.composition.provenance.items():
         say(f"{file}: {text}")

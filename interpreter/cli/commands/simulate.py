@@ -15,12 +15,12 @@ from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import STOPPED
+from interpreter.cli.progress import finish
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.simulate.checkpoint import Journal
-    from interpreter.simulate.simulation import Row
+    from interpreter.simulate.simulation import Row, Unfinished
     from interpreter.simulate.summary import Curve, Report, Share, Thing
     from interpreter.simulate.totals import SpreadData, Totals
     from interpreter.simulate.workers import Crew, Plan
@@ -75,6 +75,9 @@ def command(
     Results depend on the seed only, not on the number of processes. After Ctrl-C, the summary and the files contain the
     games so far; --resume plays the others.
 
+    A game in which nothing changes for 500 rounds does not end. Such games are reported and left out of the summary and
+    the files, and the exit status is 1.
+
     With --round-robin the bots play each other, each as often on every seat; the table has their ratings.
 
     The `measures` of the ruleset define the summary and the columns. A .duckdb file takes both tables.
@@ -82,10 +85,10 @@ def command(
     \b
     Examples:
       regelwerk simulate goofspiel -n 1000 --players 3 --seed 1
-      regelwerk simulate germany-2018 -n 200 --bots greedy,random,random -o json
+      regelwerk simulate germany-2018 -n 200 --bots sensible,random,random -o json
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
-      regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
+      regelwerk simulate usa-2018 -n 2000 --charts usa.html
       regelwerk simulate goofspiel -n 600 --players 2 --round-robin sensible,bench,random
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
@@ -93,6 +96,7 @@ def command(
     from interpreter.bots.registry import default_bots
     from interpreter.simulate.cluster import LOCAL
     from interpreter.simulate.flat_tables import RowsUnavailable
+    from interpreter.simulate.simulation import finished
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
 
@@ -120,9 +124,9 @@ def command(
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
-    cpu_elsewhere = sum(row.seconds for row in done)  # by earlier runs
+    cpu_elsewhere = sum(row.seconds for row in finished(done))  # by earlier runs
     totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
-    done.sort(key=lambda row: row.seed)
+    over = sorted(finished(done), key=lambda row: row.seed)
     if cluster not in (None, LOCAL):
         cpu_elsewhere = totals.seconds
     data: Report = {
@@ -135,15 +139,15 @@ def command(
         "wall_seconds": 0.0,
     }
     try:
-        if done:  # otherwise earlier files stay
-            _write(loaded, names, done, rows, seats)
-        if charts is not None and done:
+        if over:  # otherwise earlier files stay
+            _write(loaded, names, over, rows, seats)
+        if charts is not None and over:
             _draw(loaded.title, data, charts)
     except (OSError, RowsUnavailable) as error:
         why = words_of(error) if isinstance(error, OSError) else error
         assert journal is not None  # every run with output files has one
         refused(f"{why}; the finished games are in {journal.path}: --resume writes them")
-    if journal is not None and totals.games == games:
+    if journal is not None and totals.played == games:
         journal.finish()
     data["processor_seconds"] = round(_cpu_seconds() - cpu_before + cpu_elsewhere, 6)
     data["wall_seconds"] = round(monotonic() - began, 6)
@@ -151,7 +155,7 @@ def command(
         as_json(data)
     elif totals.games:
         _text(data)
-    _end(totals.games, games, journal, lost)
+    _end(totals, games, journal, lost)
 
 
 # --- before and after
@@ -203,7 +207,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     return options.seed_for(seed) if kept is None else kept
 
 
-def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
+def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row | Unfinished]]:
     """Return the checkpoint file and the games that it already holds."""
     from interpreter.simulate.checkpoint import Journal, OtherSimulation
 
@@ -252,7 +256,7 @@ def _play(
     ruleset: Ruleset,
     how: tuple[Sequence[int], AbstractContextManager[Crew] | None, float],
     journal: Journal | None,
-    done: list[Row],
+    done: list[Row | Unfinished],
 ) -> tuple[Totals, str | None]:
     """Play the remaining games. Return the totals of all games, and why games were lost, if so. With a journal, rows
     are added to ``done``; without one, no rows are kept."""
@@ -263,7 +267,7 @@ def _play(
 
     totals, lost = Totals(), None
 
-    def add(rows: Sequence[Row]) -> None:
+    def add(rows: Sequence[Row | Unfinished]) -> None:
         for row in rows:
             totals.add(ruleset.model.measures, row)
 
@@ -274,7 +278,7 @@ def _play(
                 for parts in summed(plan, ruleset, *how, stopped):
                     for part in parts:
                         totals += part
-                        tell(part.games)
+                        tell(part.played)
             else:
                 for more in simulated(plan, ruleset, *how, stopped):
                     done.extend(more)
@@ -312,15 +316,13 @@ def _draw(title: str, data: Report, path: Path) -> None:
     path.write_text(html_of(games_page(title, data)), encoding="utf-8")
 
 
-def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
-    """Report an interrupted or incomplete run."""
-    if done == games:
-        return
+def _end(totals: Totals, games: int, journal: Journal | None, lost: str | None) -> None:
+    """Report games that do not end, and an interrupted or incomplete run."""
+    done = totals.played
     kept = f"; --resume plays the others, from {journal.path}" if journal is not None and done else ""
     if lost is not None:
         refused(f"{lost} ({done} of {games} games are done{kept})")
-    notice(f"stopped: {done} of {games} games are done{kept}")
-    raise click.exceptions.Exit(STOPPED)
+    finish(totals.unfinished, f"{done} of {games} games are done{kept}" if done < games else "")
 
 
 # --- the summary

@@ -17,10 +17,11 @@ from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
-    from interpreter.compare.counterfactual import Fork
+    from interpreter.compare.counterfactual import Fork, Pair
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
     from interpreter.play.game_records import SavedGame
+    from interpreter.simulate.simulation import Unfinished
 
 __all__ = ["command"]
 
@@ -66,10 +67,10 @@ def command(
     Examples:
       regelwerk run germany-2018 --players 4 --seed 7 --log game.jsonl
       regelwerk whatif game.jsonl --at 60 --change 'stage_2_cities[4]=6'
-      regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500 --bots bench
+      regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
-    from interpreter.cli.progress import STOPPED, counting, interruptible
+    from interpreter.cli.progress import counting, finish, interruptible
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
@@ -80,11 +81,15 @@ def command(
     start = options.seed_for(seed)
     names = bots or _bots_of_log(fork.game.ruleset, saved)
     _table(fork.game.ruleset, names, saved)
-    pairs = []
+    pairs: list[Pair] = []
+    unfinished: list[Unfinished] = []
     with interruptible() as stopped, counting("continuations", games) as tell:
         seeds = range(start, start + games)
-        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped):
-            pairs.append(pair)
+        for played in continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped):
+            if isinstance(played, tuple):
+                pairs.append(played)
+            else:
+                unfinished.append(played)
             tell(1)
     decision = fork.game.decision
     assert decision is not None
@@ -98,6 +103,7 @@ def command(
         "bots": names,
         "seed": start,
         "continuations": len(pairs),
+        "unfinished": [game.as_data() for game in unfinished],
         "at_once": at_once(fork),
         **compared(fork.game.ruleset, pairs),
     }
@@ -105,9 +111,8 @@ def command(
         as_json(data)
     else:
         _text(fork.game, data)
-    if len(pairs) < games:
-        notice(f"stopped: {len(pairs)} of {counted(games, 'continuation')} are done")
-        raise click.exceptions.Exit(STOPPED)
+    done = len(pairs) + len(unfinished)
+    finish(unfinished, f"{done} of {counted(games, 'continuation')} are done" if done < games else "")
 
 
 def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
@@ -172,6 +177,7 @@ class _Data(Compared):
     bots: str
     seed: int
     continuations: int
+    unfinished: list[dict[str, Json]]
     at_once: AtOnce
 
 

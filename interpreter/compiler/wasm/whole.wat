@@ -194,7 +194,7 @@
 (func (export "calm") (global.set $measuring (i32.const 0)))
 
 ;; Let the bots play to the end of the game; return the number of decisions. `counted`: count those with more than one
-;; option.
+;; option. A game of so many rounds that it may be endless traps: others look whether anything changes in it.
 (func $go_on (param $limit i32) (param $counted i32) (result i32)
   (local $asked i32) (local $count i32) (local $seat i32) (local $free i32)
   (block $over
@@ -202,6 +202,7 @@
       (local.set $asked (i32.load (i32.const {asked})))
       (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
       (if (i32.ge_s (local.get $count) (local.get $limit)) (then (unreachable)))
+      (if (i32.gt_s (i32.load (i32.const {round_cell})) (i32.const {most_still})) (then (unreachable)))
       (global.set $arena (global.get $arena_start))
       (global.set $fuel (i32.const {fuel}))
       (if (local.get $counted)

@@ -12,6 +12,7 @@ from interpreter.compiler.build.shapes import NO_NUMBER, WORD, halves
 from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.chance import name_hash
 from interpreter.language.model import Measure
+from interpreter.lowering.constants import MAXIMUM_STILL
 
 __all__ = [
     "BOT_STREAM",
@@ -127,4 +128,5 @@ def whole_text(builder: ModuleBuilder, areas: dict[str, int], numbers: dict[str,
         kind_2=TABLE << KIND,
         kind_3=MET << KIND,
         round_cell=builder.memory.groups["round"].address,
+        most_still=MAXIMUM_STILL,
     )
