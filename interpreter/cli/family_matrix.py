@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.output import aligned, as_json, notice, say, width
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
@@ -153,13 +152,12 @@ def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
 
 def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     """Print the matrix of all pairs if the terminal is wide enough, else the nearest rulesets of each."""
-    width = get_terminal_size().columns
     ids = [ruleset.id for ruleset in rulesets]
     counts = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
     lines = _matrix(ids, counts)
-    is_short = max(map(len, lines)) > width
+    is_short = len(lines) > len(ids) + 1  # in several blocks
     if is_short:
-        lines = nearest_lines(ids, counts, width)
+        lines = nearest_lines(ids, counts, width())
     for line in ("rules and tables that differ in play / all that differs", "", *lines):
         say(line)
     if is_short:

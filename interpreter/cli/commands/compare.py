@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
-from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +15,7 @@ from msgspec import Struct
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.output import aligned, as_json, notice, say, styled, width
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from interpreter.pages.comparison import Played
 
 USUAL_GAMES = 100
-_WIDE = 80
-"""Columns of a table, beyond which its sides are named A and B."""
+_LEAST, _MOST = 70, 140
+"""Columns of texts side by side."""
 
 __all__ = ["command"]
 
@@ -330,7 +329,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
         say(f"{names[0]} and {names[1]} are the same game")
         return
     say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(shown), 'difference')}")
-    width = max(70, min(get_terminal_size((120, 24)).columns, 140))
+    room = max(_LEAST, min(width(), _MOST))
     for chapter, title in comparison.chapters.items():
         differences = comparison.of(chapter)
         if not differences:
@@ -339,11 +338,11 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
         say(styled(title, bold=True))
         short = [each for each in differences if not _is_long(each)]
         rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
-        for line in _short(rows, width):
+        for line in _short(rows, room):
             say(line)
         for each in differences:
             if _is_long(each):
-                _long(each, width)
+                _long(each, room)
         if chapter == "board" and comparison.graph is not None:
             _distances(comparison)
 
@@ -433,7 +432,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
 def _effects_table(rows: Sequence[tuple[str, ...]], names: Sequence[str]) -> list[str]:
     lines = aligned(("", *names, "difference", "effect"), rows, "  ")
-    if max(map(len, lines)) <= _WIDE:
+    if len(lines) == len(rows) + 1:
         return lines
     return [f"  A: {names[0]}, B: {names[1]}", *aligned(("", "A", "B", "difference", "effect"), rows, "  ")]
 

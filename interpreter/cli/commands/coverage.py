@@ -267,15 +267,9 @@ def _tell_reached(played: Reached) -> None:
 
 
 def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
-    rows = [
-        (
-            SINGULAR.get(citation.section, citation.section),
-            citation.name,
-            str(citation.span),
-            ", ".join(citation.cites),
-            scenario,
-        )
-        for citation, scenario in citations
-    ]
-    for line in aligned(("", "", "", "", ""), rows, "  ")[1:]:
+    rows = []
+    for citation, scenario in citations:
+        what = f"{SINGULAR.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
+        rows.append((str(citation.span), f"{what}: {scenario}" if scenario else what))
+    for line in aligned(("", ""), rows, "  ")[1:]:
         say(line)
