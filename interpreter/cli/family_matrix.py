@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from msgspec import Struct
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say, width
-from interpreter.cli.progress import STOPPED, counting, interruptible
+from interpreter.cli.progress import STOPPED, counting, interruptible, naming
+from interpreter.cli.progress import counted as shown
 
 if TYPE_CHECKING:
     from interpreter.base.plain_data import Json
@@ -50,13 +52,18 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
         raise click.UsageError("--all plays games only for a page: add --report FILE or -o html")
     if report is not None:
         options.can_be_written(report)
-    members = family_of(names)
+    members: list[Member] = []
+    with naming("loaded") as tell:
+        for member in family_of(names):
+            tell(member.name)
+            members.append(member)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
     games = _games(members, plan) if plan.count else None
     rulesets = [each.ruleset for each in members]
     family = [Compared(each) for each in rulesets]
-    pairs = {(x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y}
+    two = [*combinations(range(len(family)), 2)]
+    pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
         text = _page(rulesets, games, pairs)
         if output == "html":
@@ -102,17 +109,24 @@ def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
                 member.ruleset.check_players(players)
             except ValueError as error:
                 refused[member.ruleset.id] = str(error)
+                tell(plan.count)
             else:
-                means[member.ruleset.id] = means_of(_summary(member, players, bots, seeds, plan.jobs, stopped))
-            tell(plan.count)
+                summary = _summary(member, players, bots, seeds, plan.jobs, (stopped, tell))
+                means[member.ruleset.id] = means_of(summary)
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(plan.count, 'game')} of each, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 
 def _summary(
-    member: Member, players: int, bots: str, seeds: Sequence[int], jobs: int | None, stopped: Callable[[], bool]
+    member: Member,
+    players: int,
+    bots: str,
+    seeds: Sequence[int],
+    jobs: int | None,
+    run: tuple[Callable[[], bool], Callable[[int], None]],
 ) -> Summary:
+    """Play the games of a ruleset. ``run`` returns whether to stop, and is told how many games are over."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.totals import Totals
@@ -121,11 +135,12 @@ def _summary(
     ruleset = member.ruleset.for_players(players)
     table = options.bots_for(ruleset, players, bots)
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
-    totals = Totals()
+    totals, (stopped, tell) = Totals(), run
     try:
         for parts in summed(plan, ruleset, seeds, options.crew_for(jobs, len(seeds)), options.alone_for(jobs), stopped):
             for part in parts:
                 totals += part
+                tell(part.games)
     except WorkersLost as error:
         refused(str(error))
     if totals.games < len(seeds):
