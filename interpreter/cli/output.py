@@ -12,7 +12,7 @@ from textwrap import wrap
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "discard_output", "notice", "say", "styled", "wants_colour", "width"]
+__all__ = ["aligned", "as_json", "board", "cut", "discard_output", "notice", "say", "styled", "wants_colour", "width"]
 
 _GAP = "  "
 _LEAST = 12
@@ -52,6 +52,11 @@ def styled(text: str, *, fg: str | None = None, bold: bool | None = None, dim: b
 def width() -> int:
     """Return the columns of the terminal; 80 elsewhere."""
     return get_terminal_size((80, 24)).columns
+
+
+def cut(text: str, room: int) -> str:
+    """Return the text, or its beginning with `…` if it has no room."""
+    return text if len(text) <= room else f"{text[: max(0, room - 1)].rstrip()}…"
 
 
 def aligned(columns: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:

@@ -22,8 +22,10 @@ from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["Effect", "bots_for_all", "effects", "histogram"]
+__all__ = ["WINS", "Effect", "bots_for_all", "effects", "histogram"]
 
+WINS = " wins, %"
+"""End of the names of shares of wins."""
 _PREFERRED = "sensible"
 
 
@@ -97,7 +99,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
         if measure.event is not None and own is not None and all(isinstance(key.type, IntType) for key in others):
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
-    return {f"{name} wins, %": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
+    return {f"{name}{WINS}": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
 
 
 def _by_number(measure: Measure, of: Of) -> str:
