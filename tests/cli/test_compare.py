@@ -93,7 +93,8 @@ def test_families_that_differ_are_said_to_differ(run: Run) -> None:
 
 
 def test_the_largest_differences_have_most_words_of_their_own() -> None:
-    found = largest(differences(*(Compared(load(id)) for id in ("germany-2004", "germany-2018"))), ("old", "new"))
+    a, b = (Compared(load(id)) for id in ("germany-2004", "germany-2018"))
+    found = largest(differences(a, b), ("old", "new"))
     assert [each.size for each in found] == sorted((each.size for each in found), reverse=True)
     by_name = {each.name: each for each in found}
     assert len(by_name) == len(found)
