@@ -127,8 +127,9 @@ def changes_of(game: Game, texts: Sequence[str], overlays: Collection[str] = ())
     """Parse changes: an overlay (its path, or one of these), `table[keys]=value`, `setting=value`, or a choice. Raises
     :class:`ValueError` for other text."""
     changes, model = Changes(), game.ruleset.model
+    offered = [option.name for option in game.decision.site.options] if game.decision is not None else []
     for text in texts:
-        if text.endswith((".yaml", ".yml")) or text in overlays:
+        if text.endswith((".yaml", ".yml")) or (text in overlays and text not in offered):
             changes.overlays.append(text)
         elif cell := _CELL.fullmatch(text.strip()):
             if cell[1] not in model.tables:
@@ -149,8 +150,7 @@ def changes_of(game: Game, texts: Sequence[str], overlays: Collection[str] = ())
             try:
                 changes.choice = understood(game, game.decision, text)
             except ValueError as error:
-                names = [option.name for option in game.decision.site.options]
-                raise (ValueError if text.split()[:1] in [[name] for name in names] else UnknownChange)(error) from None
+                raise (ValueError if text.partition(" ")[0] in offered else UnknownChange)(error) from None
     return changes
 
 

@@ -42,6 +42,8 @@ __all__ = [
     "written",
 ]
 
+_MOST_CELLS = 20
+"""Largest number of cells that a message names."""
 WORDS = {
     "rules": "rule",
     "tables": "table",
@@ -358,7 +360,8 @@ def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple
     if place not in table.cells:
         cells = (zip(cell, table.key_types, strict=True) for cell in table.cells)
         known = [", ".join(ruleset.names.text(key, type_) for key, type_ in cell) for cell in cells]
-        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]{did_you_mean_one_of(', '.join(keys), known)}")
+        hint = did_you_mean_one_of if len(known) <= _MOST_CELLS else did_you_mean
+        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]{hint(', '.join(keys), known)}")
     return table, place
 
 

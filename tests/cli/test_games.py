@@ -362,6 +362,9 @@ def test_whatif_with_an_overlay(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
         "this changes the components, and the choices of the saved game cannot be made with it: choice 2: " in refused
     )
     assert refused.rstrip().endswith("; fork before it, with --at 1")
+    assert run(*game, "--with", "one", "--log", log).exit_code == 0
+    assert "Invalid value for --change: the game has `one` already" in whatif("one").stderr
+    assert "changed: more\n" in whatif("more").stdout
 
 
 @pytest.mark.parametrize("change", ["hop", "heap[white]=3", "mots=1", "pebbles/nothing"])

@@ -64,8 +64,8 @@ def command(
     Both continuations of a pair have the same seed and the same bots. Another choice is compared with the choice of the
     saved game. Bots are those of the log unless you name others. Ctrl-C reports the results so far.
 
-    An overlay applies from there on. If it changes the components, or a rule that is being carried out, it applies from
-    the beginning of the game, with the same choices.
+    An overlay applies from there on; a rule that is being carried out ends as it began. If the overlay changes the
+    components or the pending decision, it applies from the beginning of the game, with the same choices.
 
     \b
     Examples:
@@ -152,8 +152,10 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
         changes = changes_of(game, texts, names)
         if not changes.overlays:
             return forked(game, changes, before)
-        stacked = [*saved.header.get("overlays", ()), *changes.overlays]
+        stacked = [*ruleset.overlays, *changes.overlays]
         other = ruleset_of(replace(saved, header={**saved.header, "overlays": stacked}))
+        if other.overlays == ruleset.overlays:
+            raise ValueError(f"the game has {' and '.join(f'`{name}`' for name in changes.overlays)} already")
         return forked(game, changes, before, other.for_players(saved.header["players"]), again)
     except UnknownChange as error:
         known = "\n".join(["what can be changed:", *_changeable(game, ruleset)])
