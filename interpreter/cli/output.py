@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice, repeat, zip_longest
 from shutil import get_terminal_size
 from textwrap import wrap
 
@@ -71,11 +71,8 @@ def _laid_out(columns: Sequence[Sequence[str]], room: int) -> Iterator[str]:
     """Yield the lines of a table. The first cell of each column is its head."""
     right = [len(cells) > 1 and all(map(_is_number, cells[1:])) for cells in columns]
     widths = [max(map(len, cells)) for cells in columns]
-    least = [
-        max(map(len, [*cells[0].split(), *cells[1:]])) if is_number else min(width, _LEAST)
-        for cells, width, is_number in zip(columns, widths, right, strict=True)
-    ]
     gaps = len(_GAP) * (len(columns) - 1)
+    whole, least = ([*map(_least, columns, right, repeat(is_whole))] for is_whole in (True, False))
     if sum(least) + gaps > room and len(columns) > 2:
         least[0] = min(widths[0], room // 3)
         fewest = len(_blocks(columns, least, room))
@@ -84,15 +81,28 @@ def _laid_out(columns: Sequence[Sequence[str]], room: int) -> Iterator[str]:
             is_headed = number == 0 or any(cells[0] for cells in block)
             yield from islice(_laid_out(block, room), 0 if is_headed else 1, None)
         return
-    while sum(widths) + gaps > room and (wide := [p for p, width in enumerate(widths) if width > least[p]]):
+    while sum(widths) + gaps > room and (wide := [p for p, width in enumerate(widths) if width > whole[p]]):
         widths[max(wide, key=widths.__getitem__)] -= 1
+    for place in reversed(range(len(widths))):  # words are broken only where that is needed, at the right first
+        widths[place] = max(least[place], min(widths[place], widths[place] + room - sum(widths) - gaps))
     for row in zip(*columns, strict=True):
-        cells = [wrap(cell, width) if len(cell) > width else [cell] for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            wrap(cell, width, break_on_hyphens=False) if len(cell) > width else [cell]
+            for cell, width in zip(row, widths, strict=True)
+        ]
         for parts in zip_longest(*cells, fillvalue=""):
             yield _GAP.join(
                 part.rjust(width) if is_number else part.ljust(width)
                 for part, width, is_number in zip(parts, widths, right, strict=True)
             )
+
+
+def _least(cells: Sequence[str], is_number: bool, is_whole: bool) -> int:
+    """Return the least width of a column: numbers stay whole, and so do words if asked for."""
+    if is_number:
+        return max(map(len, [*cells[0].split(), *cells[1:]]))
+    words = [word for cell in cells for word in cell.split()] if is_whole else []
+    return min(max(map(len, cells)), max(_LEAST, *map(len, words)) if words else _LEAST)
 
 
 def _blocks(columns: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[list[Sequence[str]]]:

@@ -108,6 +108,14 @@ def test_a_table_with_many_columns_is_folded() -> None:
     ]
 
 
+def test_words_stay_whole_where_there_is_room() -> None:
+    path, text = "a/path/that/is/long/and/has/no/blanks.yaml:12:5", "a text of many words"
+    lines = aligned(["", "", ""], [[path, f"{text} {text}", text]])[1:]
+    assert (lines[0].partition("  ")[0], len(lines), max(map(len, lines)) <= 80) == (path, 3, True)
+    lines = aligned(["", ""], [[path, path]])[1:]
+    assert (lines[0].split("  ")[0], len(lines), max(map(len, lines))) == (path, 2, 80)
+
+
 def test_one_function_lays_out_all_tables() -> None:
     """Others pad what is no table: the sides of two texts, figures as they come, and names before texts."""
     padding = {path.name for path in CLI.rglob("*.py") if re.search(r"\.[lr]just\(", path.read_text(encoding="utf-8"))}
