@@ -62,6 +62,7 @@ CALLS = {
     "verify": ["verify {long} -n 1"],
     "whatif": ["whatif {log} --at 0 --change most=1 -n 3 --seed 1"],
 }
+SLOW = ("bench", "compare", "coverage")
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"long": str(path), "other": str(ROOT / "pebbles" / "pebbles.yaml"), "folder": str(folder / "new")}
 
 
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize(
+    "command", [pytest.param(each, marks=pytest.mark.slow if each in SLOW else ()) for each in CALLS]
+)
 def test_tables_of_a_command_are_not_too_wide(
     command: str, names: dict[str, str], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
