@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from interpreter.base import store
+from interpreter.cli import progress
 from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import parse
@@ -40,6 +41,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and processes started by
 store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run loads more rulesets and tables than a user does
 
 files.MOST_FILES, parse.MOST_TREES = 300, 3_000  # those of tests are read a few times only
+
+progress.EVERY = 3_600.0  # what a command tells depends on no machine's speed
 
 compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 

@@ -175,7 +175,7 @@ def test_comparisons_are_those_of_the_commands() -> None:
         else:
             shown = f"...\n{shown}"
         assert matches(shown, told), f"docs/comparing.md:{sample.line}: {told}"
-    assert len(calls) == 6
+    assert len(calls) == 8
 
 
 def test_the_reference_names_every_function() -> None:

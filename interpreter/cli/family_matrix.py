@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import counting, finish, interruptible
+from interpreter.cli.output import aligned, as_json, notice, say, width
+from interpreter.cli.progress import counted as shown
+from interpreter.cli.progress import counting, finish, interruptible, naming
 
 if TYPE_CHECKING:
     from interpreter.base.plain_data import Json
@@ -53,14 +54,19 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
         raise click.UsageError("--all plays games only for a page: add --report FILE or -o html")
     if report is not None:
         options.can_be_written(report)
-    members = family_of(names)
+    members: list[Member] = []
+    with naming("loaded") as tell:
+        for member in family_of(names):
+            tell(member.name)
+            members.append(member)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
     unfinished: list[Unfinished] = []
     rulesets = [each.ruleset for each in members]
     games = _games(members, titles_of(rulesets), plan, unfinished) if plan.count else None
     family = [Compared(each) for each in rulesets]
-    pairs = {(x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y}
+    two = [*combinations(range(len(family)), 2)]
+    pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
         text = _page(rulesets, games, pairs)
         if output == "html":
@@ -110,34 +116,41 @@ def _games(
                 member.ruleset.check_players(players)
             except ValueError as error:
                 refused[title] = str(error)
+                tell(plan.count)
             else:
-                totals = _totals(member, players, bots, seeds, plan.jobs, stopped)
+                totals = _totals(member, players, bots, seeds, plan.jobs, (stopped, tell))
                 unfinished += totals.unfinished
                 if totals.games:
                     names = [bot.name for bot in options.bots_for(member.ruleset, players, bots)]
                     means[title] = means_of(summed_up(member.ruleset.for_players(players), names, totals))
                 else:
                     refused[title] = "no game ends"
-            tell(plan.count)
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(plan.count, 'game')} of each, {table}, seeds {start} to {start + plan.count - 1}"
     return FamilyGames(how, means, refused)
 
 
 def _totals(
-    member: Member, players: int, bots: str, seeds: Sequence[int], jobs: int | None, stopped: Callable[[], bool]
+    member: Member,
+    players: int,
+    bots: str,
+    seeds: Sequence[int],
+    jobs: int | None,
+    run: tuple[Callable[[], bool], Callable[[int], None]],
 ) -> Totals:
+    """Play the games of a ruleset. ``run`` returns whether to stop, and is told how many games are over."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import Plan, WorkersLost, summed
 
     ruleset = member.ruleset.for_players(players)
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
-    totals = Totals()
+    totals, (stopped, tell) = Totals(), run
     try:
         for parts in summed(plan, ruleset, seeds, options.crew_for(jobs, len(seeds)), options.alone_for(jobs), stopped):
             for part in parts:
                 totals += part
+                tell(part.played)
     except WorkersLost as error:
         refused(str(error))
     if totals.played < len(seeds):
@@ -163,13 +176,12 @@ def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
 
 def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     """Print the matrix of all pairs if the terminal is wide enough, else the nearest rulesets of each."""
-    width = get_terminal_size().columns
     ids = [ruleset.id for ruleset in rulesets]
     counts = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
     lines = _matrix(ids, counts)
-    is_short = max(map(len, lines)) > width
+    is_short = len(lines) > len(ids) + 1  # in several blocks
     if is_short:
-        lines = nearest_lines(ids, counts, width)
+        lines = nearest_lines(ids, counts, width())
     for line in ("rules and tables that differ in play / all that differs", "", *lines):
         say(line)
     if is_short:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.cli.output import aligned, say, styled
+from interpreter.cli.output import aligned, cut, say, styled, width
 from interpreter.compare.gains import Gain, tables_of
 
 __all__ = ["tell_gains"]
 
 _MOST = 5
 """Number of things of a measure that are shown, unless all are asked for."""
-_WIDE = 80
-"""Columns of a table, beyond which names are cut."""
 
 
 def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
@@ -23,21 +21,17 @@ def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
         say("  no measure of both sides is by a card, node or kind: add one under `measures`")
         return
     cells = "{} → {} ± half of the 95 % interval of the difference"
-    say(f"  {text if len(text := cells.format(*names)) < _WIDE - 1 else cells.format('A', 'B')}")
+    say(f"  {text if len(text := cells.format(*names)) < width() - 1 else cells.format('A', 'B')}")
     say("  times: in a game; winner: % of games in which the winner has it; * significant")
     tables = list(tables_of(found, None if full else _MOST))
     for table in tables:
         say()
         say(f"  {table.title}")
         widths = [max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True)]
-        room = _WIDE - sum(widths[1:]) - 2 * len(widths)
-        rows = [(_cut(name, room), *cells) for name, *cells in table.rows]
+        room = width() - sum(widths[1:]) - 2 * len(widths)
+        rows = [(cut(name, room), *cells) for name, *cells in table.rows]
         for line in aligned(table.heads, rows, "  ") if rows else ():
             say(line)
     if any(table.left_out for table in tables):
         say()
         say("  --full shows all")
-
-
-def _cut(name: str, room: int) -> str:
-    return name if len(name) <= room else f"{name[: room - 1]}…"

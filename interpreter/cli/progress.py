@@ -1,4 +1,5 @@
-"""Progress of many games on a terminal; Ctrl-C ends them without losing results."""
+"""Progress of long work on stderr: in place on a terminal, elsewhere as a line every ten seconds; Ctrl-C ends games
+without losing results."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,8 +26,8 @@ STOPPED = 130
 MOST_TOLD = 5
 """Largest number of games that do not end to be described."""
 
-AWHILE = 1.0
-"""Seconds after which work tells where it is."""
+AWHILE, EVERY = 1.0, 10.0
+"""Seconds between two looks at the work, on a terminal and elsewhere."""
 CLEARED = "\r\x1b[K"
 """Clears the line of a terminal."""
 
@@ -33,7 +35,7 @@ T = TypeVar("T")
 
 
 def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
-    """Yield the items and advance a progress bar after each."""
+    """Yield the items and advance the progress after each."""
     with counting(about, total) as tell:
         for item in items:
             yield item
@@ -42,10 +44,29 @@ def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
 
 @contextmanager
 def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar with rate and remaining time if stderr is a terminal. Yield a function that advances it."""
-    if not sys.stderr.isatty():
-        yield lambda more: None
-        return
+    """Show how much is done, with rate and remaining time. Yield a function that advances it."""
+    with (_bar if sys.stderr.isatty() else _lines)(about, total, done) as tell:
+        yield tell
+
+
+@contextmanager
+def _lines(about: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
+    began, now = monotonic(), done
+
+    def tell(more: int) -> None:
+        nonlocal now
+        now += more
+
+    def line() -> str:
+        text, rate = f"{about}: {now:,} of {total:,}", (now - done) / (monotonic() - began)
+        return f"{text}, {rate:,.1f}/s, {(total - now) / rate:,.0f} s left" if rate else text
+
+    with _regularly(line):
+        yield tell
+
+
+@contextmanager
+def _bar(about: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -69,19 +90,34 @@ def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], 
 
 @contextmanager
 def naming(about: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the name of the present item if stderr is a terminal, once the work takes long."""
-    began, is_shown = monotonic(), False
+    """Show the name of the present item, once the work takes long. Yield a function that sets it."""
+    name = ""
 
-    def tell(name: str) -> None:
-        nonlocal is_shown
-        if sys.stderr.isatty() and monotonic() - began > AWHILE:
-            is_shown = True
-            click.echo(f"{CLEARED}{about} {name}", nl=False, err=True)
+    def tell(new: str) -> None:
+        nonlocal name
+        name = new
 
-    try:
+    with _regularly(lambda: f"{about} {name}"):
         yield tell
+
+
+@contextmanager
+def _regularly(line: Callable[[], str]) -> Iterator[None]:
+    """Show the present line from time to time."""
+    over, is_terminal = Event(), sys.stderr.isatty()
+
+    def show() -> None:
+        while not over.wait(AWHILE if is_terminal else EVERY):
+            click.echo(f"{CLEARED}{line()}" if is_terminal else line(), nl=not is_terminal, err=True)
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
     finally:
-        if is_shown:
+        over.set()
+        thread.join()
+        if is_terminal:
             click.echo(CLEARED, nl=False, err=True)
 
 

@@ -8,16 +8,18 @@ game.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypedDict
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json, Value
+from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Bot
-from interpreter.compare.variation import Cell, going_on, varied
+from interpreter.compare.variation import Cell, Unlike, going_on, varied
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import legal_choice
 from interpreter.engine.rules import Rules
@@ -29,7 +31,7 @@ from interpreter.simulate.measurements import taken
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 from interpreter.simulate.totals import by_round, final
 
-__all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
+__all__ = ["Changes", "Fork", "UnknownChange", "at_once", "changes_of", "compared", "continuations", "forked"]
 
 _CELL = re.compile(r"(\w+)\[([^\]]+)\]\s*=\s*(.*)")
 _SETTING = re.compile(r"(\w+)\s*=\s*(\S.*)")
@@ -40,8 +42,9 @@ Pair = tuple[Row, Row]
 
 @dataclass
 class Changes:
-    """Changes at the fork: table cells, settings, and the choice."""
+    """Changes at the fork: overlays, table cells, settings, and the choice."""
 
+    overlays: list[str] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     choice: dict[str, Json] | None = None
@@ -94,13 +97,16 @@ class Compared(TypedDict):
 
 class Fork(Struct, frozen=True):
     """A game at a decision, and the changed game. ``kept`` is the original choice, ``instead`` the one of the changed
-    game; None if bots choose in both."""
+    game; None if bots choose in both. ``other`` is the game as it had been with the overlays from its beginning, if
+    they cannot join it; ``why`` says why."""
 
     game: Game
     ruleset: Rules
     settings: dict[str, str]
     kept: dict[str, Json] | None = None
     instead: dict[str, Json] | None = None
+    other: Game | None = None
+    why: str = ""
 
     def begin(self, seed: int) -> tuple[Game, Game]:
         """Return both games after the choices of the fork."""
@@ -111,16 +117,29 @@ class Fork(Struct, frozen=True):
         return before, after
 
     def changed(self, seed: int) -> Game:
-        return going_on(self.game, self.ruleset, self.settings, seed)
+        return going_on(self.other or self.game, self.ruleset, self.settings, seed)
 
 
-def changes_of(game: Game, texts: Sequence[str]) -> Changes:
-    """Parse changes: `table[keys]=value`, `setting=value`, or a choice. Raises :class:`ValueError` for other text."""
+class UnknownChange(ValueError):
+    """Raised for text that names nothing that can be changed."""
+
+
+def changes_of(game: Game, texts: Sequence[str], overlays: Collection[str] = ()) -> Changes:
+    """Parse changes: an overlay (its path, or one of these), `table[keys]=value`, `setting=value`, or a choice. Raises
+    :class:`ValueError` for other text."""
     changes, model = Changes(), game.ruleset.model
+    offered = [option.name for option in game.decision.site.options] if game.decision is not None else []
     for text in texts:
-        if cell := _CELL.fullmatch(text.strip()):
+        if text.endswith((".yaml", ".yml")) or (text in overlays and text not in offered):
+            changes.overlays.append(text)
+        elif cell := _CELL.fullmatch(text.strip()):
+            if cell[1] not in model.tables:
+                raise UnknownChange(f"unknown table `{cell[1]}`{did_you_mean(cell[1], model.tables)}")
             changes.cells.append((cell[1], tuple(key.strip() for key in cell[2].split(",")), cell[3].strip()))
         elif (setting := _SETTING.fullmatch(text.strip())) and setting[1] not in model.tables:
+            if not game.ruleset.has_setting(setting[1]):
+                near = did_you_mean(setting[1], [*model.settings, *model.interpretations, *model.tables])
+                raise UnknownChange(f"unknown setting `{setting[1]}`{near}")
             changes.settings[setting[1]] = setting[2].strip()
         elif unfinished := _unfinished(game, text):
             raise ValueError(unfinished)
@@ -129,7 +148,10 @@ def changes_of(game: Game, texts: Sequence[str]) -> Changes:
         elif changes.choice is not None:
             raise ValueError("give only one choice for the decision")
         else:
-            changes.choice = understood(game, game.decision, text)
+            try:
+                changes.choice = understood(game, game.decision, text)
+            except ValueError as error:
+                raise (ValueError if text.partition(" ")[0] in offered else UnknownChange)(error) from None
     return changes
 
 
@@ -145,17 +167,29 @@ def _unfinished(game: Game, text: str) -> str:
     return f"`{name}` is a setting: give its value, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
 
 
-def forked(game: Game, changes: Changes, kept: dict[str, Json] | None) -> Fork:
-    """Return the fork. The original choice (``kept``) is only replayed if the changes include another one.
+def forked(
+    game: Game,
+    changes: Changes,
+    kept: dict[str, Json] | None,
+    rules: Rules | None = None,
+    again: Callable[[Rules, str], Game] | None = None,
+) -> Fork:
+    """Return the fork. The original choice (``kept``) is only replayed if the changes include another one. ``rules``
+    have the overlays of the changes. If a game in progress cannot continue with them, ``again`` gets the reason and
+    plays the choices before the fork under them.
 
     Raises :class:`ValueError` and :class:`LookupError` for invalid changes, and :class:`IllegalMove` for a choice that
     the changed game refuses.
     """
-    instead = changes.choice
-    fork = Fork(
-        game, varied(game.ruleset, changes.cells), changes.settings, kept if instead is not None else None, instead
-    )
-    changed = fork.changed(0)
+    instead, rules = changes.choice, rules or game.ruleset
+    fork = Fork(game, varied(rules, changes.cells), changes.settings, kept if instead is not None else None, instead)
+    try:
+        changed = fork.changed(0)
+    except Unlike as unlike:
+        if again is None:
+            raise
+        fork = replace(fork, other=again(rules, unlike.why), why=unlike.why)
+        changed = fork.changed(0)
     if instead is not None:
         legal_choice(changed.table, changed.decision, instead)
     return fork

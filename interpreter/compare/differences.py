@@ -78,6 +78,12 @@ class Comparison(Struct, frozen=True):
         return [difference for difference in self.differences if difference.chapter == chapter]
 
     @property
+    def families(self) -> tuple[str, str] | None:
+        """Return the families of both rulesets if they differ."""
+        a, b = self.a.composition.family, self.b.composition.family
+        return (a, b) if a != b else None
+
+    @property
     def in_play(self) -> list[Difference]:
         """Return the differences of the set-up, phases and result: those of rules in play."""
         return [difference for difference in self.differences if difference.chapter not in _ASIDE]

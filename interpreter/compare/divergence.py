@@ -7,6 +7,7 @@ was exercised since the decision before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -26,7 +27,7 @@ from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
 
-__all__ = ["BEGINNING", "Cause", "Line", "LockStep", "Parting", "causes", "in_step", "own_settings"]
+__all__ = ["BEGINNING", "Cause", "Line", "LockStep", "Parting", "causes", "from_the_start", "in_step", "own_settings"]
 
 BEGINNING = "beginning"
 """Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
@@ -73,10 +74,10 @@ def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, 
 
 
 def causes(partings: Sequence[Parting]) -> list[Cause]:
-    """Return the differences that made games diverge, most frequent first."""
+    """Return the differences that made games diverge after a choice, most frequent first."""
     by_path: dict[str, list[Parting]] = {}
     for parting in partings:
-        if parting.path:
+        if parting.path and parting.choices:
             by_path.setdefault(parting.path, []).append(parting)
     ranked = [
         Cause(
@@ -90,6 +91,11 @@ def causes(partings: Sequence[Parting]) -> list[Cause]:
         for path, group in by_path.items()
     ]
     return sorted(ranked, key=lambda cause: (-cause.games, cause.choices))
+
+
+def from_the_start(partings: Sequence[Parting]) -> Counter[str]:
+    """Return the differences by which games differ in the first decision already, and in how many games."""
+    return Counter(parting.path for parting in partings if parting.path and not parting.choices)
 
 
 class _Notes(set[str]):

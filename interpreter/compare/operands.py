@@ -58,19 +58,17 @@ def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Rul
     raise failure
 
 
-def family_of(names: Sequence[str]) -> list[Member]:
-    """Return the rulesets of these names. The name of a family stands for all its rulesets."""
+def family_of(names: Sequence[str]) -> Iterator[Member]:
+    """Yield the rulesets of these names. The name of a family stands for all its rulesets."""
     shelf = shelf_for(None)
-    members: list[Member] = []
     for name in names:
         ids = shelf.ids("ruleset")
         if name not in ids and name in shelf.ids("family"):
             every = (Member(id, (), load(id)) for id in ids)
-            members.extend(member for member in every if member.ruleset.composition.family == name)
+            yield from (member for member in every if member.ruleset.composition.family == name)
         else:
             named = _named(name)
-            members.append(Member(_loadable(named), named.overlays, _ruleset(named, ())))
-    return members
+            yield Member(_loadable(named), named.overlays, _ruleset(named, ()))
 
 
 def _named(text: str) -> _Named:

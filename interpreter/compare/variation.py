@@ -1,7 +1,7 @@
-"""Variation: a ruleset with changed table cells, without an overlay file, and games that continue under it.
+"""Variation: a ruleset with changed table cells, without an overlay file; games that continue under another ruleset.
 
-Rules and the layout of the state stay the same, so a game in progress can continue. The laws of tables describe the
-printed rules: a variation may break them, which is reported.
+A game in progress can continue where the components are the same, and the rules that are being carried out. The laws of
+tables describe the printed rules: a variation may break them, which is reported.
 """
 
 from __future__ import annotations
@@ -13,19 +13,30 @@ from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json, number_in
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
+from interpreter.engine.rules import Rules, Table
+from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import Frame, Value
+from interpreter.language.model import Model
 from interpreter.language.types import BoolType, SetType, Type
 from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.lower import Program
 
-__all__ = ["broken_laws", "going_on", "varied"]
+__all__ = ["Unlike", "broken_laws", "going_on", "varied"]
 
 AnyRules = TypeVar("AnyRules", bound=Rules)
 
 Cell = tuple[str, tuple[str, ...], str]
 """A table, the keys of a cell and its value, as text."""
+
+
+class Unlike(ValueError):
+    """Raised if a game in progress cannot continue under another ruleset."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}: a game in progress cannot continue with it")
+        self.why = why
 
 
 def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
@@ -60,13 +71,15 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: i
     """Return a copy of the game that continues under another ruleset and settings, with a new seed. Raises
     :class:`ValueError` if they do not fit a game in progress."""
     same = ruleset is game.ruleset and not settings
-    values = game.settings if same else {**game.settings, **_values(ruleset, settings)}
+    kept = {name: value for name, value in game.settings.items() if ruleset.has_setting(name)}
+    values = {**default_settings(ruleset.model), **kept, **_values(ruleset, settings)}
     table = game.table if same else ruleset.table(game.table.seats, values)
     state = game.state.clone()
     if not same:
         constants = table.machine.constants
-        if constants.layout != game.machine.constants.layout:
-            raise ValueError("this changes the components: a game in progress cannot continue with it")
+        frame = _frame_for(game, table)
+        state.leave()
+        state.frame = frame
         state.cells[constants.layout.base["pending"]] = (
             1 << len(constants.watches)
         ) - 1  # check all standing rules anew: they may depend on the change
@@ -74,6 +87,54 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: i
     if not same:
         continued._check_settings()
     return continued
+
+
+def _frame_for(game: Game, table: Table) -> Frame | None:
+    """Return the frame of a game as one of another table, whose stretches have other numbers."""
+    before, after, frame = game.ruleset.program, table.rules.program, game.state.frame
+    layout = game.machine.constants.layout
+    if table.machine.constants.layout != layout or _numbered(after.model) != _numbered(before.model):
+        raise Unlike("this changes the components")
+    if before.stretches is after.stretches:
+        return frame
+    for name in (*_carried_out(before, frame), *(block[2] for block in game.state.cells[layout.base["kept"]])):
+        if _text_of(before, name) != _text_of(after, name):
+            raise Unlike(f"this changes `{name.partition('@')[0]}`, which is being carried out")
+    places = {stretch.id: number for number, stretch in enumerate(after.stretches)}
+
+    def moved(frame: Frame | None) -> Frame | None:
+        if frame is None:
+            return None
+        at, locals_, caller, into = frame
+        own = at - len(before.stretches)  # of the machine, behind those of the rules
+        number = places[before.stretches[at].id] if own < 0 else len(after.stretches) + own
+        return number, locals_, moved(caller), into
+
+    return moved(frame)
+
+
+def _numbered(model: Model) -> tuple[object, ...]:
+    """Return the names of all that states know by numbers."""
+    cards, kinds = [(row.kind, row.key) for row in model.cards], {name: model.members(name) for name in model.kinds}
+    nodes = [node.name for node in model.graph.nodes] if model.graph is not None else []
+    links = [(link.a, link.b) for link in model.graph.links] if model.graph is not None else []
+    places = [(place.node, place.number) for place in model.graph.places] if model.graph is not None else []
+    return cards, kinds, nodes, links, places, model.phases, [*model.roles], model.pieces
+
+
+def _carried_out(program: Program, frame: Frame | None) -> Iterator[str]:
+    """Yield the procedures of a frame and its callers."""
+    while frame is not None:
+        at, _, frame, _ = frame
+        if at < len(program.stretches):
+            yield program.stretches[at].procedure
+
+
+def _text_of(program: Program, name: str) -> tuple[object, ...]:
+    """Return a procedure as it was checked, and its stretches."""
+    lowered = program.procedures.get(name)
+    body = lowered.layer.body if lowered is not None else None
+    return body, [stretch.id for stretch in program.stretches if stretch.procedure == name]
 
 
 def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:

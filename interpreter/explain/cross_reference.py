@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.rules import Rules
 from interpreter.language import core
@@ -44,6 +44,8 @@ __all__ = [
     "written",
 ]
 
+_MOST_CELLS = 20
+"""Largest number of cells that a message names."""
 WORDS = {
     "rules": "rule",
     "tables": "table",
@@ -265,7 +267,10 @@ def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple
         raise LookupError(f"`{name}` has the keys [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
     place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
     if place not in table.cells:
-        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+        cells = (zip(cell, table.key_types, strict=True) for cell in table.cells)
+        known = [", ".join(ruleset.names.text(key, type_) for key, type_ in cell) for cell in cells]
+        hint = did_you_mean_one_of if len(known) <= _MOST_CELLS else did_you_mean
+        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]{hint(', '.join(keys), known)}")
     return table, place
 
 

@@ -62,14 +62,15 @@ CHECKS = (
 )
 
 
-def lint(compositions: Compositions) -> list[Diagnostic]:
-    """Run the checks, family by family, and drop findings that a comment marks as intended."""
-    findings = unique(
-        finding
-        for check in CHECKS
-        for family in _families(compositions.all if check.compares else compositions.selected)
-        for finding in check.find(family, compositions.files)
-    )
+def lint(compositions: Compositions, tell: Callable[[str], object] = str) -> list[Diagnostic]:
+    """Run the checks, family by family, and drop findings that a comment marks as intended. ``tell`` is called with
+    the code of each check before it runs."""
+    found: list[Diagnostic] = []
+    for check in CHECKS:
+        tell(check.codes[0])
+        for family in _families(compositions.all if check.compares else compositions.selected):
+            found.extend(check.find(family, compositions.files))
+    findings = unique(found)
     return [finding for finding in findings if not _is_intended(finding)]
 
 

@@ -14,7 +14,7 @@ from interpreter.base.plurals import composed, counted, titled
 from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
-from interpreter.compare.divergence import BEGINNING, Parting, causes
+from interpreter.compare.divergence import BEGINNING, Parting, causes, from_the_start
 from interpreter.compare.effect_sizes import Effect, by_size
 from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
@@ -93,7 +93,9 @@ class _Book:
         if self.titles is not self.named:
             yield Facts(tuple(((title,), (name,)) for title, name in zip(self.titles, self.named, strict=True)))
         total = len(self.comparison.differences)
-        yield Paragraph((f"{counted(total, 'difference')}, in the order of play.",), "lead")
+        families = self.comparison.families
+        about = f"Different families ({families[0]} and {families[1]}): " if families else ""
+        yield Paragraph((f"{about}{counted(total, 'difference')}, in the order of play.",), "lead")
         rows: list[tuple[Words, ...]] = []
         for chapter in chapters:
             differences = self.comparison.of(chapter)
@@ -261,6 +263,9 @@ class _Book:
         blocks: list[Block] = [Paragraph((text,))]
         if same:
             blocks.append(Paragraph((f"{same:,} games are the same from beginning to end.",)))
+        for path, number in from_the_start(partings).items():
+            at_once = f"{number:,} of {len(partings):,} games differ in the first decision already: "
+            blocks.append(Paragraph((at_once, self._cause(path), ".")))
         if ranked:
             rows = tuple(
                 (

@@ -7,7 +7,7 @@ proved if a mutation of something that cites it (a rule, a table) makes a scenar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -122,12 +122,15 @@ def is_counted(statement: Statement) -> bool:
 
 
 def rulebooks_of(
-    shelf: Shelf, rulesets: Iterable[Ruleset] | None = None, only: str | None = None
+    shelf: Shelf,
+    rulesets: Iterable[Ruleset] | None = None,
+    only: str | None = None,
+    tell: Callable[[str], object] = str,
 ) -> dict[str, list[Ruleset]]:
     """Return the rulebooks that rulesets and their overlays follow, each with its rulesets. Default: all rulesets.
 
     With ``only``, rulesets that cannot follow that book are not loaded, so the lists of other books are
-    incomplete. Raises :class:`RulesetError` for a ruleset with errors.
+    incomplete. ``tell`` is called with each ruleset. Raises :class:`RulesetError` for a ruleset with errors.
     """
     from interpreter.testing.suite import suite_of
 
@@ -137,6 +140,7 @@ def rulebooks_of(
         ids = shelf.ids("ruleset") if only is None else _can_follow(shelf, only)
         rulesets = (load(id, shelf=shelf) for id in ids)
     for ruleset in rulesets:
+        tell(ruleset.id)
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
             books.setdefault(book, []).append(ruleset)
     return books
@@ -173,10 +177,17 @@ def own_rulebooks(shelf: Shelf) -> set[str]:
 
 
 def cover(
-    rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False, kind: str | None = None
+    rulebook: str,
+    rulesets: list[Ruleset],
+    shelf: Shelf,
+    *,
+    mutate: bool = False,
+    kind: str | None = None,
+    tell: Callable[[str], object] = str,
 ) -> Coverage:
-    """Compute the coverage of a rulebook. ``mutate`` also finds the proved statements, which is slow. ``kind``
-    restricts the coverage to the statements of one kind, counted or not."""
+    """Compute the coverage of a rulebook. ``mutate`` also finds the proved statements, which is slow: ``tell`` is
+    called with each part that cites some. ``kind`` restricts the coverage to the statements of one kind, counted or
+    not."""
     from interpreter.testing.suite import suite_of
 
     statements = statements_of(shelf)
@@ -201,7 +212,7 @@ def cover(
         open_ = {s.id for s in counted} & cited.keys()
         for ruleset in played:
             if open_:
-                proved |= prove(ruleset, suite, open_)
+                proved |= prove(ruleset, suite, open_, tell)
                 open_ -= proved
     if suite.diagnostics:
         raise RulesetError(suite.diagnostics)

@@ -69,15 +69,16 @@ class Mutant(Struct, frozen=True):
         return ruleset.with_model(model, lower(model, reach_of(model)))
 
 
-def prove(ruleset: Ruleset, suite: Suite, ids: set[str]) -> set[str]:
+def prove(ruleset: Ruleset, suite: Suite, ids: set[str], tell: Callable[[str], object] = str) -> set[str]:
     """Return the statements of ``ids`` that scenarios prove: a mutant of a part that cites one fails a scenario citing
-    it."""
+    it. ``tell`` is called with each part before its mutants are tried."""
     citations = citations_of(ruleset)
     ids = ids & {id for citation in citations for id in citation.cites}
     scenarios = [_Tried(checked) for checked in suite.bound(ruleset, ids)]
     proved: set[str] = set()
     for citation in citations:
         open_ = ids & set(citation.cites) - proved
+        tell(f"{citation.name} of {ruleset.id}")
         for mutant in mutants_of(ruleset.model, citation) if open_ else ():
             if not open_:
                 break

@@ -55,7 +55,8 @@ def test_the_list_of_commands(run: Run) -> None:
     assert run("--version").stdout == "regelwerk, version 0.1.0\n"
 
 
-def test_list(run: Run) -> None:
+def test_list(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     where = os.environ["REGELWERK_PATH"]
     line = ["pebbles", "pebbles", "2–4", where, "Pebbles"]
     assert line in [line.split() for line in run("list").stdout.splitlines()]

@@ -25,7 +25,7 @@ from interpreter.simulate.checkpoint import Journal
 from interpreter.simulate.simulation import Row
 from tests.cli.conftest import Run
 from tests.cli.test_process import ENVIRONMENT
-from tests.play.toy import ROOT
+from tests.play.toy import ROOT, changed
 from tests.small import FAMILY, write
 
 GAME = ("pebbles", "--players", "2", "--seed", "3")
@@ -363,6 +363,65 @@ def test_whatif(run: Run, tmp_path: Path) -> None:
     assert "mean of" in text
     assert run("whatif", str(log), "--at", "999", "--change", "most=1").exit_code == 2
     assert "unknown setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
+
+
+OVERLAY = "language: 1\noverlay: pebbles/{name}\ntitle: {name}\nover: [pebbles]\n\n{text}\n"
+
+
+def test_whatif_with_an_overlay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = changed(tmp_path, "family.yaml", "otherwise 3", "otherwise 4") / "pebbles"
+    monkeypatch.setenv("REGELWERK_PATH", str(tmp_path))
+    (folder / "overlays").mkdir()
+    texts = {
+        "one": "rules:\n  largest:\n    replaces: pebbles\n    is: |\n      () -> int: 1",
+        "more": "state:\n  pulled_so_far: {value: int, start: 0}",
+        "none": "state:\n  pulled_so_far: {value: int, start: 0}\n\nrules:\n  may_pull:\n    replaces: pebbles\n"
+        "    permits: |\n      (kind: pebble, number: int):\n        require number == 1",
+    }
+    for name, text in texts.items():
+        (folder / "overlays" / f"{name}.yaml").write_text(OVERLAY.format(name=name, text=text), encoding="utf-8")
+    log = str(tmp_path / "game.jsonl")
+    game = ["run", "pebbles", "--players", "2", "--seed", "1", "--bots", "random"]
+    assert run(*game, "--log", log).exit_code == 0
+
+    def whatif(*texts: str) -> Result:
+        changes = [word for text in texts for word in ("--change", text)]
+        return run("whatif", log, "--at", "3", *changes, "-n", "3", "--seed", "1")
+
+    joined = whatif("one")
+    assert "changed: one\noptions there: 9, changed 3\n" in joined.stdout
+    assert joined.stderr == ""
+    assert joined.stdout == whatif("pebbles/one").stdout.replace("pebbles/one", "one")
+    assert "options there: 9, changed 5\n" in whatif(str(folder / "overlays" / "more.yaml"), "most=2").stdout
+    assert whatif("more").stderr == (
+        "this changes the components, so the overlay applies from the beginning of the game, with the same choices\n"
+    )
+    refused = whatif("none").stderr
+    assert (
+        "this changes the components, and the choices of the saved game cannot be made with it: choice 2: " in refused
+    )
+    assert refused.rstrip().endswith("; fork before it, with --at 1")
+    assert run(*game, "--with", "one", "--log", log).exit_code == 0
+    assert "Invalid value for --change: the game has `one` already" in whatif("one").stderr
+    assert "changed: more\n" in whatif("more").stdout
+
+
+@pytest.mark.parametrize("change", ["hop", "heap[white]=3", "mots=1", "pebbles/nothing"])
+def test_whatif_names_what_can_be_changed(change: str, run: Run, tmp_path: Path) -> None:
+    log = str(tmp_path / "game.jsonl")
+    assert run("run", "germany-2018", "--players", "3", "--seed", "1", "--log", log).exit_code == 0
+    told = run("whatif", log, "--at", "0", "--change", change)
+    assert told.exit_code == 2
+    told_of = told.stderr.partition("; what can be changed:\n")[2]
+    assert re.findall(r"^  (\S+(?: \S+)?)  ", told_of, re.MULTILINE) == [
+        *("a choice", "TABLE[KEYS]=VALUE", "SETTING=VALUE", "an overlay"),
+    ]
+    for name in ("offer plant bid", "stage_2_cities[players]", "phase_out_begins", "power-grid/start-cities"):
+        assert name in told_of
+    assert (
+        "known here: `2`, `3`, `4`, `5`, `6`"
+        in run("whatif", log, "--at", "0", "--change", "stage_2_cities[9]=1").stderr
+    )
 
 
 @pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])

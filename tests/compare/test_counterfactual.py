@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
-from interpreter.compare.counterfactual import at_once, changes_of, compared, continuations, forked
+from interpreter.compare.counterfactual import Fork, at_once, changes_of, compared, continuations, forked
 from interpreter.compare.variation import broken_laws, going_on, varied
+from interpreter.compiler.wasm import compiled_machine
+from interpreter.engine.game import Game
 from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.simulation import Row, finished
+from tests.play.toy import changed
 
 
 def bots(ruleset: Rules) -> list[Bot]:
@@ -58,7 +63,7 @@ def test_another_choice(pebbles: Ruleset) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["mots=1"], "unknown setting `mots`"),
+        (["mots=1"], "unknown setting `mots`; did you mean `most`"),
         (["most=0"], "does not hold"),
         (["heap[white]=3"], "unknown table `heap`"),
         (["hop"], "`hop` is not one of"),
@@ -100,3 +105,113 @@ def test_a_cell_of_a_table() -> None:
         varied(ruleset, [("stage_2_cities", ("4",), "many")])
     with pytest.raises(LookupError, match=r"has no cell \[9\]"):
         varied(ruleset, [("stage_2_cities", ("9",), "6")])
+
+
+HEAD = """
+language: 1
+overlay: pebbles/{name}
+title: Another
+over: [pebbles]
+
+"""
+ONE_AT_A_TIME = "rules:\n  largest:\n    replaces: pebbles\n    is: |\n      () -> int: 1\n"
+BEFORE_THE_FORK = """events:
+  greeted: {with: {who: seat}, says: "{who} is greeted"}
+rules:
+  prepare:
+    wraps: pebbles
+    does: |
+      base()
+      for each who in sitting:
+        note greeted(who)
+        choose greet by who:
+          greet:
+            note greeted(who)
+"""
+LAST_ROUND = """rules:
+  pulling:
+    replaces: pebbles
+    does: |
+      for each turn who in sitting:
+        choose draw(on_heap = left()) by who:
+          pull kind in pebble, number in 1 .. largest() where may_pull(kind, number):
+            move number of kind from heap to who.taken
+            note took(who, number)
+          wait if left() > largest():
+            note took(who, 0)
+      end game
+"""
+CARRIED_OUT = "decisions:\n  draw:\n    wraps: |\n      pull where number == 1:\n        base()\n"
+COMPONENTS = "state:\n  pulled_so_far: {value: int, start: 0}\n"
+
+
+def with_overlay(folder: Path, text: str) -> Ruleset:
+    root = changed(folder, "family.yaml", "black: 6", "black: 6") / "pebbles"
+    (root / "overlays").mkdir(exist_ok=True)
+    (root / "overlays" / "other.yaml").write_text(HEAD.lstrip().format(name="other") + text, encoding="utf-8")
+    return load(root / "pebbles.yaml", ["pebbles/other"])
+
+
+def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Rules, str], Game] | None = None) -> Fork:
+    return forked(game, changes_of(game, ["pebbles/other"], ["pebbles/other"]), None, ruleset, again)
+
+
+def test_an_overlay_applies_from_there_on(pebbles: Ruleset, tmp_path: Path) -> None:
+    game = pebbles.new_game(2, seed=1)
+    fork = forked_with(game, with_overlay(tmp_path, ONE_AT_A_TIME))
+    assert (fork.other, at_once(fork)["options"]) == (None, [7, 3])
+    assert all(b.decisions > a.decisions for a, b in finished(continuations(fork, bots, range(5))))
+    assert game.ruleset is pebbles
+
+
+@pytest.mark.parametrize("patience", [0, 2], ids=["module", "plain"])
+def test_an_overlay_that_only_changes_what_is_over_changes_nothing(
+    patience: int, pebbles: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its stretches have other numbers, and decisions that the game never meets."""
+    monkeypatch.setattr(compiled_machine, "PATIENCE", patience)
+    game, other = pebbles.new_game(2, seed=1), with_overlay(tmp_path, BEFORE_THE_FORK)
+    assert len(other.program.stretches) > len(pebbles.program.stretches)
+    for _ in range(3):
+        assert game.decision is not None
+        game.apply(game.decision.options[-1])
+        fork = forked_with(game, other)
+        assert (fork.other, at_once(fork)["state"]) == (None, [])
+        pairs = list(finished(continuations(fork, bots, range(4))))
+        assert [a.as_dict() for a, _ in pairs] == [b.as_dict() for _, b in pairs]
+
+
+@pytest.mark.parametrize("patience", [0, 2], ids=["module", "plain"])
+def test_a_rule_that_is_being_carried_out_ends_as_it_began(
+    patience: int, pebbles: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next time it is the other."""
+    monkeypatch.setattr(compiled_machine, "PATIENCE", patience)
+    game = pebbles.new_game(2, seed=1)
+    fork = forked_with(game, with_overlay(tmp_path, LAST_ROUND))
+    assert (fork.other, at_once(fork)["options"]) == (None, [7, 7])
+    assert {b.decisions for _, b in finished(continuations(fork, bots, range(5)))} == {4}
+    assert (fork.changed(0).machine.compiled is not None) == (patience == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(CARRIED_OUT, "this changes `pulling`, which is being carried out"), (COMPONENTS, "this changes the components")],
+    ids=["carried out", "components"],
+)
+def test_an_overlay_that_cannot_join_applies_from_the_beginning(
+    text: str, why: str, pebbles: Ruleset, tmp_path: Path
+) -> None:
+    game, other = pebbles.new_game(2, seed=1), with_overlay(tmp_path, text)
+    with pytest.raises(ValueError, match=f"{why}: a game in progress cannot continue with it"):
+        forked_with(game, other)
+    begun: list[str] = []
+
+    def again(rules: Rules, because: str) -> Game:
+        begun.append(because)
+        assert isinstance(rules, Ruleset)
+        return rules.new_game(2, seed=1)
+
+    fork = forked_with(game, other, again)
+    assert (begun, fork.why, fork.other is not None) == ([why], why, True)
+    assert all(b.decisions for _, b in finished(continuations(fork, bots, range(3))))

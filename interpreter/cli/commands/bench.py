@@ -12,9 +12,11 @@ import click
 
 from interpreter import __version__
 from interpreter.base.plain_data import Json
+from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import aligned, as_json, notice, say
-from interpreter.cli.progress import counted, finish
+from interpreter.cli.progress import counted as shown
+from interpreter.cli.progress import finish
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -108,7 +110,7 @@ def command(
     table = _Table()
     for subject in _subjects(rulesets, overlays, settings, players, bots):
         subjects.append(subject)
-        samples.append([subject.sample(seconds) for _ in counted(range(rounds), rounds, subject.title)])
+        samples.append([subject.sample(seconds) for _ in shown(range(rounds), rounds, subject.title)])
         if output == "text":
             table.add(row_of(subject, samples[-1]))
     if not subjects:
@@ -175,9 +177,10 @@ def _subject(
 
 
 class _Table:
-    """Table of fixed column widths, printed row by row as figures come in."""
+    """Table printed row by row as figures come in: a line that names the row, and its figures below it."""
 
-    WIDTHS = 26, 7, 8
+    BESIDE, CELL = 6, 11
+    """Figures of a line, and their width."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -185,16 +188,16 @@ class _Table:
     def add(self, row: RowFigures) -> None:
         from interpreter.simulate.baseline import FIGURES
 
-        titles = [figure.title for figure in FIGURES.values()]
         if not self.begun:
-            self._say(("ruleset", "players", "bot"), titles)
+            self._say("ruleset, players, bot", [figure.title for figure in FIGURES.values()])
         self.begun = True
-        names = row["ruleset"], str(row["players"]), row["policy"]
-        self._say(names, [_number(row["figures"][name]).rjust(len(figure.title)) for name, figure in FIGURES.items()])
+        about = f"{row['ruleset']}, {counted(row['players'], 'player')}, {row['policy']}"
+        self._say(about, [_number(row["figures"][name]) for name in FIGURES])
 
-    def _say(self, names: Sequence[str], figures: Sequence[str]) -> None:
-        ruleset, players, bot = self.WIDTHS
-        say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
+    def _say(self, about: str, figures: Sequence[str]) -> None:
+        say(about)
+        for start in range(0, len(figures), self.BESIDE):
+            say("  " + "  ".join(cell.rjust(self.CELL) for cell in figures[start : start + self.BESIDE]))
 
 
 def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None:

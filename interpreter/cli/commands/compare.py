@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
-from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +15,7 @@ from msgspec import Struct
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.output import aligned, as_json, cut, notice, say, styled, width
 from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
@@ -24,12 +23,15 @@ if TYPE_CHECKING:
     from interpreter.compare.comparable import Side
     from interpreter.compare.differences import Comparison, Difference
     from interpreter.compare.effect_sizes import Effect
+    from interpreter.compare.graph_changes import GraphChanges
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
 
 USUAL_GAMES = 100
-_WIDE = 80
-"""Columns of a table, beyond which its sides are named A and B."""
+_LEAST, _MOST = 70, 140
+"""Columns of texts side by side."""
+_BRIEF, _LARGEST = 25, 5
+"""Lines of the summary, and how many of the largest differences or effects it has."""
 
 __all__ = ["command"]
 
@@ -62,6 +64,7 @@ class _Games(Struct, frozen=True):
     "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
 )
 @options.settings_option
+@click.option("--full", is_flag=True, help="List every difference, effect, card, node and kind.")
 @click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
 @click.option(
     "--games",
@@ -77,13 +80,13 @@ class _Games(Struct, frozen=True):
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page (.html)."
 )
-@click.option("--full", is_flag=True, help="Show all cards, nodes and kinds, not only the largest effects.")
 @options.output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
     overlays: tuple[str, ...],
     players: int | None,
     settings: tuple[str, ...],
+    full: bool,
     matrix: bool,
     games: int | None,
     each: bool,
@@ -91,11 +94,11 @@ def command(
     seed: int | None,
     jobs: int | None,
     report: Path | None,
-    full: bool,
     output: str,
 ) -> None:
     """Compare A and B: rules with their texts and statements, tables cell by cell, components, the board and its
-    distances, in the order of play.
+    distances, in the order of play. If the list is long, a summary is printed: the numbers of differences, and the
+    largest ones; --full adds the list, and -o json has all of it.
 
     A and B are rulesets, with or without overlays (`NAME+OVERLAY`), or files. For an overlay, edition, map or deck, the
     report shows how it changes the other ruleset. Rules that can never apply under the settings are ignored, and so are
@@ -110,6 +113,7 @@ def command(
     \b
     Examples:
       regelwerk compare germany-2004 germany-2018
+      regelwerk compare germany-2004 germany-2018 --full
       regelwerk compare germany-2004 germany-2018 --players 3 -o json
       regelwerk compare germany-2018 power-grid/start-cities
       regelwerk compare --all power-grid
@@ -154,7 +158,7 @@ def command(
     if output == "json":
         as_json({**_data(comparison, names), **(_data_of(results) if results else {})})
     elif output == "text" and report is None:
-        _text(comparison, names)
+        _text(comparison, names, results, full)
         if results is not None:
             _text_of(results, names, full)
     stopped = ""
@@ -280,7 +284,7 @@ def _collected(about: str, count: int, run: Callable[[Callable[[], bool]], Itera
 
 
 def _data_of(played: Played) -> dict[str, Json]:
-    from interpreter.compare.divergence import causes
+    from interpreter.compare.divergence import causes, from_the_start
 
     return {
         "played": played.how,
@@ -306,6 +310,7 @@ def _data_of(played: Played) -> dict[str, Json]:
             }
             for each in causes(played.partings)
         ],
+        "apart_from_the_start": dict(from_the_start(played.partings)),
         "never_apart": sum(not each.path for each in played.partings),
         **({"by_itself": [_alone(each) for each in played.singly]} if played.singly else {}),
     }
@@ -350,28 +355,63 @@ def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
 # --- words
 
 
-def _text(comparison: Comparison, names: Sequence[str]) -> None:
-    shown = comparison.differences
-    if not shown:
+def _text(comparison: Comparison, names: Sequence[str], played: Played | None, full: bool) -> None:
+    """Print a summary, with the largest effects of the games; the list of differences if it is short or ``full``."""
+    from interpreter.compare.largest import largest
+
+    number, families = len(comparison.differences), comparison.families
+    if number:
+        about = f"different families ({families[0]} and {families[1]}), " if families else ""
+        say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {about}{counted(number, 'difference')}")
+    else:
         say(f"{names[0]} and {names[1]} are the same game")
-        return
-    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(shown), 'difference')}")
-    width = max(70, min(get_terminal_size((120, 24)).columns, 140))
+    listed = [*_listed(comparison)]
+    effects = [*_effects(played, names, full)] if played is not None else []
+    is_long = 1 + len(listed) + len(effects) > _BRIEF
+    if is_long and (full or not families):
+        parts = [] if effects else largest(comparison, names)[:_LARGEST]
+        lines = [cut(f"  {part.name} ({part.kind}, {part.chapter}): {part.short}", width()) for part in parts]
+        about = "The largest differences in play" if comparison.in_play else "The largest differences"
+        shown = ["", styled(about, bold=True), *lines] if lines else []
+        for line in (*_numbers(comparison, _BRIEF - 2 - len(shown) - len(effects)), *shown):
+            say(line)
+    for line in (*(listed if full or not is_long else ()), *effects):
+        say(line)
+    if is_long and not full:
+        notice(f"--full lists all {counted(number, 'difference')}{' and every effect' if effects else ''}")
+
+
+def _numbers(comparison: Comparison, most: int) -> Iterator[str]:
+    """Yield the number of differences of each chapter, in at most this number of lines."""
+    numbers = [
+        (title, str(count)) for chapter, title in comparison.chapters.items() if (count := len(comparison.of(chapter)))
+    ]
+    beside = -(-len(numbers) // max(1, most))
+    high = -(-len(numbers) // beside)
+    room = (width() - 2) // beside - max(len(number) for _, number in numbers) - 4
+    cells = [(cut(title, room), number) for title, number in numbers] + [("", "")] * (high * beside - len(numbers))
+    yield ""
+    rows = [[cell for pair in cells[line::high] for cell in pair] for line in range(high)]
+    yield from aligned([""] * (2 * beside), rows, "  ")[1:]
+
+
+def _listed(comparison: Comparison) -> Iterator[str]:
+    """Yield every difference, chapter by chapter."""
+    room = max(_LEAST, min(width(), _MOST))
     for chapter, title in comparison.chapters.items():
         differences = comparison.of(chapter)
         if not differences:
             continue
-        say()
-        say(styled(title, bold=True))
+        yield ""
+        yield styled(title, bold=True)
         short = [each for each in differences if not _is_long(each)]
         rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
-        for line in _short(rows, width):
-            say(line)
+        yield from _short(rows, room)
         for each in differences:
             if _is_long(each):
-                _long(each, width)
+                yield from _long(each, room)
         if chapter == "board" and comparison.graph is not None:
-            _distances(comparison)
+            yield from _distances(comparison.graph)
 
 
 def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
@@ -392,13 +432,13 @@ def _value(side: Side | None) -> str:
     return "nothing" if side is None else side.value or "–"
 
 
-def _long(difference: Difference, width: int) -> None:
+def _long(difference: Difference, width: int) -> Iterator[str]:
     changed = ", ".join(f"{a} → {b}" for a, b in difference.constants)
-    say(f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})")
+    yield f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})"
     half = (width - 7) // 2
     left, right = ([*_lines(side, half)] for side in (difference.a, difference.b))
     for before, after in zip_longest(left, right, fillvalue=""):
-        say(f"    {before.ljust(half)} │ {after}".rstrip())
+        yield f"    {before.ljust(half)} │ {after}".rstrip()
 
 
 def _lines(side: Side | None, width: int) -> Iterator[str]:
@@ -417,27 +457,29 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
             yield from wrap(f"{quote.id} {quote.reading or quote.text}", width, subsequent_indent="  ")
 
 
+def _effects(played: Played, names: Sequence[str], full: bool) -> Iterator[str]:
+    """Yield the effects on measures, the largest first; without ``full`` only these."""
+    from interpreter.compare.effect_sizes import WINS, by_size
+
+    effects = by_size(each for each in played.effects if WINS not in each.name)
+    shown = effects if full else effects[:_LARGEST]
+    yield ""
+    yield styled("Effects on play", bold=True)
+    yield f"  {counted(len(played.partings), 'pair')} of games: {played.how}"
+    yield "  95 % intervals, * significant" + (f"; the largest of {len(effects)}" if len(shown) < len(effects) else "")
+    yield from _effects_table(shown, names)
+
+
 def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
     from interpreter.cli.gain_tables import tell_gains
-    from interpreter.compare.divergence import causes
+    from interpreter.compare.divergence import causes, from_the_start
+    from interpreter.compare.effect_sizes import WINS
 
-    say()
-    say(styled("Effects on play", bold=True))
-    pairs = f"{counted(len(played.partings), 'pair')} of games"
-    say(f"  {pairs}: {played.how}")
-    say("  95 % intervals, * significant")
-    rows = [
-        (
-            each.name.replace("_", " "),
-            f"{each.a:.2f}",
-            f"{each.b:.2f}",
-            f"{_signed(each.difference)} ± {each.high - each.difference:.2f}",
-            f"{_signed(each.size)}{' *' if each.is_sure else ''}",
-        )
-        for each in played.effects
-    ]
-    for line in _effects_table(rows, names) if rows else ():
-        say(line)
+    if wins := [each for each in played.effects if WINS in each.name]:
+        say()
+        say(styled("Who wins", bold=True))
+        for line in _effects_table(wins, names):
+            say(line)
     tell_gains(played.gains, names, full)
     say()
     say(styled("First divergence", bold=True))
@@ -447,8 +489,11 @@ def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
     ]
     for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
         say(line)
+    games = len(played.partings)
+    for path, number in from_the_start(played.partings).items():
+        say(f"  {number} of {games} games differ in the first decision already: {path}")
     if same := sum(not each.path for each in played.partings):
-        say(f"  {same} of {len(played.partings)} games are the same from beginning to end")
+        say(f"  {same} of {games} games are the same from beginning to end")
     for each in ranked[:3]:
         first = each.first
         when = f"in round {first.round}, after {counted(first.choices, 'choice')}"
@@ -459,9 +504,19 @@ def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
         _singly(played.singly, names)
 
 
-def _effects_table(rows: Sequence[tuple[str, ...]], names: Sequence[str]) -> list[str]:
+def _effects_table(effects: Sequence[Effect], names: Sequence[str]) -> list[str]:
+    rows = [
+        (
+            each.name.replace("_", " "),
+            f"{each.a:.2f}",
+            f"{each.b:.2f}",
+            f"{_signed(each.difference)} ± {each.high - each.difference:.2f}",
+            f"{_signed(each.size)}{' *' if each.is_sure else ''}",
+        )
+        for each in effects
+    ]
     lines = aligned(("", *names, "difference", "effect"), rows, "  ")
-    if max(map(len, lines)) <= _WIDE:
+    if len(lines) == len(rows) + 1:
         return lines
     return [f"  A: {names[0]}, B: {names[1]}", *aligned(("", "A", "B", "difference", "effect"), rows, "  ")]
 
@@ -487,14 +542,11 @@ def _signed(value: float) -> str:
     return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # avoids -0.00
 
 
-def _distances(comparison: Comparison) -> None:
-    graph = comparison.graph
-    assert graph is not None
+def _distances(graph: GraphChanges) -> Iterator[str]:
     if graph.other:
         return
     changed = graph.nearer + graph.farther
     how = f"{graph.nearer} are shorter and {graph.farther} longer"
-    say(f"  {changed:,} of {graph.pairs:,} distances between two nodes changed: {how}; the largest changes")
+    yield f"  {changed:,} of {graph.pairs:,} distances between two nodes changed: {how}; the largest changes"
     rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
-    for line in aligned(("", "", "", ""), rows, "    ")[1:]:
-        say(line)
+    yield from aligned(("", "", "", ""), rows, "    ")[1:]

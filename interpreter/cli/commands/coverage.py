@@ -10,7 +10,7 @@ from interpreter.base.plain_data import Json
 from interpreter.cli import options
 from interpreter.cli.failures import refused
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import counted, finish
+from interpreter.cli.progress import counted, finish, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,7 +102,10 @@ def command(
     if not books:
         refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
     shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
-    coverages = [cover(book, rulesets, shelves[book], mutate=mutate, kind=kind) for book, rulesets in books.items()]
+    with naming("looking at") as tell:
+        coverages = [
+            cover(book, each, shelves[book], mutate=mutate, kind=kind, tell=tell) for book, each in books.items()
+        ]
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
@@ -158,11 +161,12 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     own = options.loaded(ruleset) if ruleset is not None else None
     shelf = own.shelf if own is not None else shelf_here()
     wanted = {rulebook} if rulebook is not None else own_rulebooks(shelf)
-    if own is None and wanted:  # rulesets that cannot follow these are not loaded
-        found = {book: rulebooks_of(shelf, only=book) for book in sorted(wanted)}
-        books = {book: each[book] for book, each in found.items() if book in each}
-    else:
-        books = rulebooks_of(shelf, [own] if own is not None else None)
+    with naming("loading") as tell:
+        if own is None and wanted:  # rulesets that cannot follow these are not loaded
+            found = {book: rulebooks_of(shelf, only=book, tell=tell) for book in sorted(wanted)}
+            books = {book: each[book] for book, each in found.items() if book in each}
+        else:
+            books = rulebooks_of(shelf, [own] if own is not None else None, tell=tell)
     if rulebook is None:
         return {book: each for book, each in books.items() if book in wanted} or books
     if rulebook not in books:
@@ -271,15 +275,9 @@ def _tell_reached(played: Reached) -> None:
 
 
 def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
-    rows = [
-        (
-            SINGULAR.get(citation.section, citation.section),
-            citation.name,
-            str(citation.span),
-            ", ".join(citation.cites),
-            scenario,
-        )
-        for citation, scenario in citations
-    ]
-    for line in aligned(("", "", "", "", ""), rows, "  ")[1:]:
+    rows = []
+    for citation, scenario in citations:
+        what = f"{SINGULAR.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
+        rows.append((str(citation.span), f"{what}: {scenario}" if scenario else what))
+    for line in aligned(("", ""), rows, "  ")[1:]:
         say(line)

@@ -63,7 +63,8 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     with no_search(), kept_trees():
         with naming("loading") as tell:
             looked_at = compositions(shelf_for(named[0].path if named else None), named, tell)
-        findings = [finding for finding in lint(looked_at) if finding.code not in off]
+        with naming("looking for") as tell:
+            findings = [finding for finding in lint(looked_at, tell) if finding.code not in off]
         findings = [replace(each, severity="error") if each.code in error else each for each in findings]
         _report(findings, looked_at, elsewhere, output)
     if findings:

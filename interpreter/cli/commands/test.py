@@ -12,7 +12,7 @@ import click
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.cli import options
+from interpreter.cli import options, progress
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def command(
             skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that do not match `{text}`")
     if here is not None:
         skipped.append("the scenarios of other folders; `regelwerk test --all` runs all scenarios")
-    outcomes = list(suite.outcomes())
+    outcomes = list(progress.counted(suite.outcomes(), len(suite.pairs), "scenarios"))
     if output == "json":
         _json(suite, outcomes, skipped)
     else:

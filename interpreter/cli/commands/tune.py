@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,20 +101,21 @@ def command(
     question = Question(name, overlays, number, policy, against or policy, tuple(values.items()))
     workers = min(jobs or cores(), population)
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
-    from interpreter.cli.progress import interruptible
+    from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.tuning import APART, by_workers, in_turn
 
-    with interruptible() as stopped:
+    hands = processes(workers + 1) if workers > 1 else nullcontext()
+    with interruptible() as stopped, counting("proposals", generations * population + 2) as tell, hands as crew:
+        play = partial(in_turn, question) if crew is None else partial(by_workers, crew.executor, question)
+
+        def at_once(proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
+            results = play(proposals)
+            tell(len(results))
+            return results
+
         try:
-            if workers == 1:
-                at_once = partial(in_turn, question)
-                outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
-                judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
-            else:
-                with processes(workers + 1) as crew:
-                    at_once = partial(by_workers, crew.executor, question)
-                    outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
-                    judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
+            outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
+            judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
         except TuneUnavailable as error:
             raise click.ClickException(str(error)) from None
     path = _file_of(loaded, chosen)

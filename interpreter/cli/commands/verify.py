@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
@@ -83,6 +82,7 @@ def command(
       regelwerk verify germany-2004 --with robots:2 --players 2,3 --games 20
       regelwerk verify my-town --time 60 --write rulesets/power-grid/scenarios
     """
+    from interpreter.cli.progress import naming
     from interpreter.testing.shrink import shrink
     from interpreter.testing.verify import Played
 
@@ -97,7 +97,9 @@ def command(
     began = monotonic()
     for finding in _with_progress(loaded, numbers, values, seed, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
-        scenario = shrink(finding, *left)
+        with naming("reducing to a short scenario:") as tell:
+            tell(finding.trouble.kind)
+            scenario = shrink(finding, *left)
         reported.append((finding, scenario))
         if output == "text":
             _tell(finding, scenario)
@@ -158,7 +160,7 @@ def _with_progress(
     seconds: float | None,
     played: Played,
 ) -> Iterator[Finding]:
-    """Yield the findings; on a terminal, show the progress."""
+    """Yield the findings and show the progress."""
     from interpreter.cli.outlets import CHANNELS
     from interpreter.cli.progress import counting
     from interpreter.testing.verify import verify
@@ -180,8 +182,6 @@ def _with_progress(
             finding = next(findings, None)
         if finding is None:
             return
-        if sys.stderr.isatty() and finding.trouble.kind != "told":
-            notice("found a fault; reducing it to a short scenario")
         yield finding
 
 

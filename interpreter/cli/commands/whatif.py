@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from interpreter.compare.counterfactual import Fork, Pair
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
+    from interpreter.engine.ruleset import Ruleset
     from interpreter.play.game_records import SavedGame
     from interpreter.simulate.simulation import Unfinished
 
@@ -41,7 +43,7 @@ __all__ = ["command"]
     multiple=True,
     required=True,
     metavar="CHANGE",
-    help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice. Repeatable.",
+    help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, an overlay, or another choice. Repeatable.",
 )
 @click.option(
     "-n",
@@ -63,11 +65,15 @@ def command(
     Both continuations of a pair have the same seed and the same bots. Another choice is compared with the choice of the
     saved game. Bots are those of the log unless you name others. Ctrl-C reports the results so far.
 
+    An overlay applies from there on; a rule that is being carried out ends as it began. If the overlay changes the
+    components or the pending decision, it applies from the beginning of the game, with the same choices.
+
     \b
     Examples:
       regelwerk run germany-2018 --players 4 --seed 7 --log game.jsonl
       regelwerk whatif game.jsonl --at 60 --change 'stage_2_cities[4]=6'
       regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500
+      regelwerk whatif game.jsonl --at 60 --change my-rules.yaml --change 'payout[6]=80'
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
     from interpreter.cli.progress import counting, finish, interruptible
@@ -76,6 +82,8 @@ def command(
 
     saved = options.read_log(log)
     fork = _fork(log, saved, at, texts)
+    if fork.why:
+        notice(f"{fork.why}, so the overlay applies from the beginning of the game, with the same choices")
     for law in broken_laws(fork.changed(0)):
         notice(f"{law}; continuing anyway")
     start = options.seed_for(seed)
@@ -117,14 +125,15 @@ def command(
 
 def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     """Replay the saved game up to the decision and fork it there with the changes."""
-    from interpreter.compare.counterfactual import changes_of, forked
+    from interpreter.compare.counterfactual import UnknownChange, changes_of, forked
     from interpreter.engine.refusal import IllegalMove
     from interpreter.play.game_records import Difference, replay_game, ruleset_of
 
     if at > len(saved.choices):
         raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
+    ruleset = ruleset_of(saved)
     try:
-        game = replay_game(ruleset_of(saved), saved, at)
+        game = replay_game(ruleset, saved, at)
     except Difference as difference:
         refused(f"{log}: {difference}")
     if game.decision is None:
@@ -133,12 +142,50 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     before = (
         {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
     )
+
+    def again(rules: Rules, why: str) -> Game:
+        choices = tuple({key: value for key, value in line.items() if key != "digest"} for line in saved.choices)
+        try:
+            return replay_game(cast("Ruleset", rules), replace(saved, choices=choices), at)
+        except Difference as difference:
+            remedy = f"; fork before it, with --at {difference.number - 1}" if difference.number else ""
+            course = f"the choices of the saved game cannot be made with it: {difference}{remedy}"
+            raise ValueError(f"{why}, and {course}") from None
+
+    names = [name for id in ruleset.shelf.ids("overlay") for name in (id, id.partition("/")[2])]
     try:
-        return forked(game, changes_of(game, texts), before)
+        changes = changes_of(game, texts, names)
+        if not changes.overlays:
+            return forked(game, changes, before)
+        stacked = [*ruleset.overlays, *changes.overlays]
+        other = ruleset_of(replace(saved, header={**saved.header, "overlays": stacked}))
+        if other.overlays == ruleset.overlays:
+            raise ValueError(f"the game has {' and '.join(f'`{name}`' for name in changes.overlays)} already")
+        return forked(game, changes, before, other.for_players(saved.header["players"]), again)
+    except UnknownChange as error:
+        known = "\n".join(["what can be changed:", *_changeable(game, ruleset)])
+        raise click.BadParameter(f"{error}; {known}", param_hint="--change") from None
     except (ValueError, LookupError) as error:
         raise click.BadParameter(str(error.args[0] if error.args else error), param_hint="--change") from None
     except IllegalMove as error:
         refused(str(error))
+
+
+def _changeable(game: Game, ruleset: Ruleset) -> list[str]:
+    """Return the lines of a table of all that can be changed at a decision."""
+    from interpreter.compare.comparable import Compared
+
+    model, decision = game.ruleset.model, game.decision
+    assert decision is not None
+    options = [" ".join([each.name, *(item.name for item in each.core.choices)]) for each in decision.site.options]
+    cells = [f"{table.name}[{', '.join(table.keys)}]" for table in model.tables.values()]
+    named = {
+        "a choice": options,
+        "TABLE[KEYS]=VALUE": cells,
+        "SETTING=VALUE": [*model.settings, *model.interpretations],
+        "an overlay": Compared(ruleset).optional,
+    }
+    return aligned(("", ""), [(kind, "; ".join(names) or "none") for kind, names in named.items()], "  ")[1:]
 
 
 def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
