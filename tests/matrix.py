@@ -134,11 +134,11 @@ def play(table: Table, loaded: Ruleset, bots: str, seed: int) -> Game:
     return match.game
 
 
-def verified(table: Table, loaded: Ruleset, seed: int) -> None:
-    """Let `verify` play a game of a table; it must find nothing."""
+def verified(table: Table, loaded: Ruleset, seed: int, seconds: float | None) -> None:
+    """Let `verify` play a game of a table, or its beginning; it must find nothing."""
     settings: dict[str, Json] = {"robots": table.robots} if table.robots else {}
     played = Played()
-    found = verify(loaded, seed, 1, None, (table.players,), settings, played, CHANNELS)
+    found = verify(loaded, seed, 1, seconds, (table.players,), settings, played, CHANNELS)
     assert not (troubles := [str(finding.trouble) for finding in found]), troubles
     assert played.games == 1
 
@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument("--bots", default="random")
     parser.add_argument("--verify", action="store_true", help="search for faults, in all channels")
     parser.add_argument("--tables", type=int, metavar="N", help="only N tables, drawn by seed, of each set of overlays")
+    parser.add_argument("--seconds", type=float, metavar="N", help="with --verify, at most so long for a game")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     failed = 0
@@ -165,7 +166,7 @@ def main() -> None:
                 for seed in range(arguments.seed, arguments.seed + arguments.games):
                     try:
                         if arguments.verify:
-                            verified(table, loaded, seed)
+                            verified(table, loaded, seed, arguments.seconds)
                         else:
                             play(table, loaded, arguments.bots, seed)
                     except Exception as wrong:
