@@ -120,7 +120,7 @@ def test_aliases_stand_for_what_they_name() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "place"),
     [
-        ("a: [1, 2\nb: 3\n", "E001", (2, 2)),
+        ("a: [1, 2\nb: 3\n", "E001", (1, 4)),
         ("a: b: c\n", "E001", (1, 5)),
         ("a: 'b\n", "E001", (1, 4)),
         ("a: @b\n", "E001", (1, 4)),
