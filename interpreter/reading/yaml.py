@@ -242,11 +242,7 @@ def _code_points(text: str) -> str:
 
 def _first(file: SourceFile, pattern: re.Pattern[str], diagnostic: Diagnostic) -> Diagnostic:
     """Report the first of many positions and count the others, since every line may have one."""
-    more = sum(1 for _ in pattern.finditer(file.text)) - 1
-    if not more:
-        return diagnostic
-    note = Note(f"{more} more {'place' if more == 1 else 'places'} like this in the file")
-    return replace(diagnostic, notes=(note,))
+    return replace(diagnostic, more=sum(1 for _ in pattern.finditer(file.text)) - 1)
 
 
 def too_large(file: SourceFile) -> Diagnostic:

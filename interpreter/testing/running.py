@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
+from interpreter.base.diagnostics import RulesetError, few
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.failing_values import Because, text_of
@@ -79,7 +79,7 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     try:
         game = begun(checked, ruleset)
     except RulesetError as error:
-        yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in error.diagnostics))
+        yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in few(error.diagnostics)))
         return
     except (ValueError, RuleFailure) as error:
         yield _cannot("the game cannot start", error, scenario.span)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, render, unique
+from interpreter.base.diagnostics import Diagnostic, RulesetError, rendered, unique
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import words
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
@@ -116,7 +116,7 @@ class Suite:
 
     def messages(self) -> list[str]:
         """Return the diagnostics as text, without duplicates."""
-        return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
+        return rendered(unique(self.diagnostics))
 
 
 def _placed_in(scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

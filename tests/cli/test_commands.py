@@ -164,7 +164,7 @@ def test_validate_policies_against_all_rulesets_of_the_family(run: Run) -> None:
     result = run("validate", "pebbles/others")
     assert result.exit_code == 1
     assert "E301 unknown decision `nothing_of_this_game`" in result.stdout
-    assert result.stdout.endswith("4 files, 1 error\n")
+    assert result.stdout.endswith("4 files, 1 error; `regelwerk help E301` explains it\n")
 
 
 def test_validate_tells_all_errors(run: Run, tmp_path: Path) -> None:

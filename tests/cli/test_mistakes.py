@@ -161,7 +161,7 @@ def test_other_formats_are_said_to_be_no_yaml(run: Run, tmp_path: Path, command:
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     result = run(command, str(tmp_path / "mine.yaml"))
     assert result.exit_code == 1
-    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if " E0" in line] == [
+    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if ": E0" in line] == [
         f":1:1: E013 got {format}, want YAML"
     ]
 

@@ -51,7 +51,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
       regelwerk fmt --check rulesets
       regelwerk fmt - < rulesets/goofspiel/family.yaml
     """
-    from interpreter.base.diagnostics import render
+    from interpreter.base.diagnostics import rendered
 
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("`-` goes without other paths")
@@ -61,8 +61,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
         changed += file.changes
         if file.new is None:
             unread += 1
-            for diagnostic in file.found:
-                notice(render(diagnostic))
+            notice("\n".join(rendered(file.found)))
         elif diff:
             _show(file)
         elif file.path is None:

@@ -227,7 +227,7 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
     """Check that the new files load; otherwise report why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
-    from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.base.diagnostics import RulesetError, rendered
     from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
 
@@ -239,8 +239,7 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
     except RulesetError as error:
         more = left_out(base, files[0]) if base is not None and kind == "map" else []
         if base is None or not more:
-            for diagnostic in error.diagnostics:
-                notice(render(diagnostic))
+            notice("\n".join(rendered(error.diagnostics)))
             refused("the generated files do not suit the family; nothing was written")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""

@@ -187,7 +187,7 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
 
 
 def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
-    from interpreter.base.diagnostics import to_json, unique
+    from interpreter.base.diagnostics import as_data, unique
 
     failed = sum(not outcome.passed for outcome in outcomes)
     as_json(
@@ -196,7 +196,7 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
             "failed": failed,
             "skipped": skipped,
             "scenarios": [_outcome(outcome) for outcome in outcomes],
-            "diagnostics": [to_json(diagnostic) for diagnostic in unique(suite.diagnostics)],
+            "diagnostics": as_data(unique(suite.diagnostics)),
         }
     )
 
