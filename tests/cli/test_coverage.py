@@ -66,7 +66,7 @@ def test_a_scenario_that_cannot_be_read_is_not_left_out(run: Run, pond: Path) ->
     (pond / "scenarios").mkdir()
     (pond / "scenarios/all.yaml").write_text("language: 1\nscenarios: pond/all\nis: [{name: all}\n", encoding="utf-8")
     result = run("coverage", "--ruleset", "pond")
-    assert (result.exit_code, "scenarios/all.yaml:4:1: E001" in result.stderr) == (1, True)
+    assert (result.exit_code, "scenarios/all.yaml:3:5: E001" in result.stderr) == (1, True)
 
 
 def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:

@@ -44,16 +44,11 @@ SINGULAR = {
 @click.option(
     "--ruleset",
     metavar="RULESET",
-    help="Report this ruleset only; same as RULESET.  [default: all that follow the rulebook]",
+    help="Ruleset to use.  [default: all that follow the rulebook]",
 )
 @click.option("--kind", metavar="KIND", help="Count only statements of this kind, such as rule, table or ui.")
 @click.option("--mutate", is_flag=True, help="Mutation test: break each rule and check that a scenario fails.")
-@click.option(
-    "--games",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Play this number of games to find the rules that play exercises.",
-)
+@options.games_option(about="none")
 @click.option("--html", "page", metavar="FILE", help="Write a page with every statement and its implementation.")
 @options.output_option("text", "json")
 def command(
@@ -77,7 +72,7 @@ def command(
 
     With --games, bots play with every number of players and with the overlays of the scenarios. The report then shows
     which of the citing rules, conditions, triggers, tables and settings play exercised, which only a scenario
-    exercised, and which nothing exercised. Game i has the seed i (from 0).
+    exercised, and which nothing exercised. Game i has the seed i (from 0), so that reports can be compared.
 
     The exit status is 1 if a statement is left over, or a rule is never exercised.
 

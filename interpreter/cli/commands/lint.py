@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("--all", "every", is_flag=True, help="Without arguments: check all rulesets, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
 @click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
 @options.output_option("text", "json", "github")

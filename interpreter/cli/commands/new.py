@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 @click.command("new")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="KIND")
 @click.argument("name", required=False, metavar="NAME")
-@click.option("--for", "base", metavar="RULESET", help="Ruleset to build on. Not needed for a game.")
+@click.option("--for", "base", metavar="RULESET", help="Ruleset that it is for.  [default: none, for a game]")
 @click.option("--title", metavar="TEXT", help="Title.  [default: from the name]")
 @click.option(
     "--in",

@@ -18,9 +18,7 @@ SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "ma
 @options.ruleset_argument
 @click.argument("file", required=False)
 @options.overlays_option
-@click.option(
-    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Number of players that the book is for."
-)
+@options.players_option("any")
 @options.settings_option
 @click.option(
     "-o", "--output", type=click.Choice(["html", "markdown"]), help="Output format.  [default: as FILE ends; markdown]"

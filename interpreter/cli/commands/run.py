@@ -29,7 +29,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @click.command("run")
 @options.ruleset_argument
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.bots_option()

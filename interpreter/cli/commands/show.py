@@ -42,7 +42,7 @@ COMPILED = ("ir", "wat")
     help="Show the intermediate representation of the rules, or of the rule NAME, as built or after the pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
-@options.players_option
+@options.players_option()
 @options.settings_option
 @options.output_option("text", "json")
 def command(

@@ -30,14 +30,14 @@ __all__ = ["command"]
     metavar="EXPR",
     help="Run only scenarios whose name, file or statements match; supports `and`, `or`, `not`.",
 )
-@click.option("--all", "every", is_flag=True, help="Without arguments: run all scenarios, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
 @click.option(
     "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
 )
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")
@@ -125,7 +125,10 @@ def _record(
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     values = options.settings_for(loaded, number, settings)
     stacked = tuple(id for id in loaded.overlays if id in overlays or id.partition("/")[2] in overlays)
-    game = loaded.new_game(number, options.seed_for(seed), values)
+    start = options.seed_for(seed)
+    if seed is None:
+        notice(f"seed {start}")
+    game = loaded.new_game(number, start, values)
     with redirect_stdout(sys.stderr):
         text = record(Recording(game, values, stacked), sys.stdin, path, name, "en")
     if path is None:

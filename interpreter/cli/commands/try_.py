@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("expression", metavar="EXPR")
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")

@@ -25,7 +25,7 @@ __all__ = ["annotate", "command", "own_files"]
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @options.overlays_option
-@click.option("--all", "every", is_flag=True, help="Without arguments: check all files, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
 @options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
