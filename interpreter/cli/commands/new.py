@@ -233,14 +233,16 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 
     try:
         if base is not None and kind == "overlay":
-            load(base.id, [*base.overlays, files[0].id], _shelf(root))
+            load(base.document.path, [*base.overlays, str(root / files[0].place)])
         else:
             load(root / next(file.place for file in files if file.kind == "ruleset"))
     except RulesetError as error:
         more = left_out(base, files[0]) if base is not None and kind == "map" else []
         if base is None or not more:
             notice("\n".join(rendered(error.diagnostics)))
-            refused("the generated files do not suit the family; nothing was written")
+            beside = _shown(base.shelf.roots[0]) if base is not None else ""
+            hint = f"; `--in {beside}` writes beside `{base.id}`" if base is not None and _is_elsewhere(base) else ""
+            refused(f"the generated files do not suit the family; nothing was written{hint}")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""
         refused(
@@ -255,13 +257,19 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = _shown(root / files[0].place)
     if kind == "overlay" and base is not None:
-        run = f"regelwerk run {base.id} --with {files[0].id if _is_known(root) else first}"
+        name = _shown(base.document.path) if _is_elsewhere(base) else base.id
+        run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
         lines = [f"regelwerk validate {places['ruleset']}", f"regelwerk run {places['ruleset']}"]
     if kind == "game":
         lines += [f"regelwerk play {places['ruleset']}", f"regelwerk test {places['scenarios']}"]
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
+
+
+def _is_elsewhere(base: Ruleset) -> bool:
+    """Return whether a ruleset is found by its path alone."""
+    return base.shelf.ahead > 0
 
 
 def _is_known(root: Path) -> bool:
