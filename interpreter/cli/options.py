@@ -28,6 +28,7 @@ __all__ = [
     "MOST_GAMES",
     "Number",
     "Seconds",
+    "about_missing",
     "alone_for",
     "bots_for",
     "bots_option",
@@ -68,13 +69,37 @@ YAML = (".yaml", ".yml")
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
+_RULESETS, _SAVED = "`regelwerk list` lists the rulesets", "`regelwerk run RULESET --log FILE` saves a game"
+_MISSING = {
+    "RULESET": _RULESETS,
+    "RULESET|LOG[@N]": f"{_RULESETS}; {_SAVED}",
+    "LOG": _SAVED,
+    "POLICY": "`regelwerk show RULESET` lists policies",
+    "EXPR": "Type an expression, such as `round` or `count(seats)`",
+    "NAME|NUMBER|MOVE": "Type a name of the rules, a number that `regelwerk replay --numbers` shows, or a move",
+    "FILE.wasm": "Type the name of the file to write",
+    "A B": _RULESETS,
+}
+"""What may be given for an argument, by its name in the usage line."""
+
+
+def about_missing(parameter: click.Parameter | None) -> str:
+    """Return what may be given for a missing argument or option."""
+    if isinstance(parameter, click.Option):
+        return parameter.help or ""
+    return _MISSING.get((parameter.metavar or "" if isinstance(parameter, click.Argument) else ""), "")
+
+
 class Number(click.IntRange):
     """A whole number. A refusal says what is wanted."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         with suppress(click.BadParameter):
             return super().convert(value, param, ctx)
-        self.fail(f"got `{value}`, want a number{_bounds(self)}", param, ctx)
+        names = param.opts if isinstance(param, click.Option) else ()
+        meant = [long for long in names for short in names if long[1:] == f"{short}{value}"]  # `-players`
+        near = f"; did you mean `{meant[0]}`?" if meant else ""
+        self.fail(f"got `{value}`, want a number{_bounds(self)}{near}", param, ctx)
 
 
 class Seconds(click.FloatRange):
@@ -125,7 +150,7 @@ def log_argument(function: Function) -> Function:
 
 
 def _no_log(path: str, why: str = "no such file") -> click.UsageError:
-    return click.UsageError(f"{path}: {why}; `regelwerk run RULESET --log FILE` saves a game")
+    return click.UsageError(f"{path}: {why}; {_SAVED}")
 
 
 def overlays_option(function: Function) -> Function:
@@ -379,9 +404,9 @@ def read_log(path: str) -> SavedGame:
         with click.open_file(path, encoding="utf-8") as file:
             return read_saved_game(file.read(), Path(path) if path != "-" else None)
     except UnicodeDecodeError:
-        raise click.UsageError(f"{path}: not a saved game: not a text file") from None
+        raise click.UsageError(f"{path}: not a saved game: not a text file; {_SAVED}") from None
     except ValueError as error:
-        raise click.UsageError(f"{path}: {error}") from None
+        raise click.UsageError(f"{path}: {error}; {_SAVED}") from None
 
 
 def kept_game(where: str, **others: object) -> Game | None:

@@ -192,8 +192,10 @@ def other_format(file: SourceFile) -> Diagnostic | None:
     cannot be read, since JSON may be valid YAML."""
     for name, start in _FORMATS.items():
         if start.match(file.text):
-            message = f"got {name}, want YAML"
-            return Diagnostic("E013", message, Span(file, 0, 0), help="a file starts with `language: 1`")
+            message, remedy = f"got {name}, want YAML", "a file starts with `language: 1`"
+            if file.text.startswith(('{"log":', '{"save":')):
+                message, remedy = "got a saved game, want YAML", "`regelwerk replay` and `play` read saved games"
+            return Diagnostic("E013", message, Span(file, 0, 0), help=remedy)
     return None
 
 

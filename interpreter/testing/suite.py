@@ -183,5 +183,6 @@ def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnost
             suite.diagnostics.extend(errors)
         elif document is not None:
             message = f"`{document.id}` is not a scenario file: its kind is `{document.kind}`"
-            suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span))
+            remedy = "name a ruleset by its id, or the folder of its scenarios"
+            suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span, help=remedy))
     return scenarios

@@ -93,13 +93,18 @@ def command(
     ruleset = ruleset or named
     books = _books(rulebook, ruleset)
     if not books:
-        refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
+        who = f"`{ruleset}`" if ruleset is not None else "no ruleset"
+        refused(f"{who} follows {'no' if ruleset is not None else 'a'} rulebook; `rulebook` of an edition names one")
     shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
     coverages = [cover(book, rulesets, shelves[book], mutate=mutate, kind=kind) for book, rulesets in books.items()]
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
-            refused(f"no rulebook here has a statement of the kind `{kind}`")
+            from interpreter.base.suggest import did_you_mean_one_of
+            from interpreter.reading.statements import STATEMENT_KINDS
+
+            near = did_you_mean_one_of(kind, STATEMENT_KINDS)
+            refused(f"no rulebook here has a statement of the kind `{kind}`{near}")
     for coverage in coverages:
         if not coverage.counted:
             refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
@@ -161,7 +166,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
         others = rulebooks_named(shelf) if ruleset is None else {}
         hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")
         if not hint and ruleset is None:
-            hint = "; name a ruleset that does by its path: --ruleset PATH"
+            listed = ", ".join(f"'{book}'" for book in sorted({**books, **others})) or "none"
+            hint = f"; known here: {listed}; name a ruleset of another book by its path: --ruleset PATH"
         who = "no ruleset" if ruleset is None else f"'{ruleset}' is not a ruleset that"
         raise click.BadParameter(f"{who} follows '{rulebook}'{hint}", param_hint="--rulebook")
     return {rulebook: books[rulebook]}

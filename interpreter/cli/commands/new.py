@@ -93,7 +93,8 @@ def _prompted(
 ) -> str:
     """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
     if not _is_interactive():
-        raise click.UsageError(f"{missing} is missing")
+        want = ", ".join(type.choices) if isinstance(type, click.Choice) else question.lower()
+        raise click.UsageError(f"{missing} is missing: {want}")
     return str(click.prompt(question, type=type, default=default, err=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from types import FrameType
 
@@ -133,7 +134,8 @@ def _run(server: object, host: str, port: int, path: Path, *, browser: bool) -> 
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except OSError as error:
-        raise click.ClickException(f"cannot listen at {host}:{port}: {error.strerror}") from None
+        remedy = "; `--port N` takes another one" if error.errno == EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen at {host}:{port}: {str(error.strerror).lower()}{remedy}") from None
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     notice(f"{address} (tables in {path}; Ctrl-C ends it)")
     if browser:

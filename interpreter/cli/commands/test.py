@@ -168,8 +168,10 @@ def _here() -> list[str] | None:
 
 def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
     if not targets:
-        return "this folder has no scenarios" if is_here else "there are no scenarios"
-    return f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'} no scenarios"
+        who = "this folder has" if is_here else "there are"
+    else:
+        who = f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'}"
+    return f"{who} no scenarios; `regelwerk test --record RULESET --to FILE` writes one"
 
 
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.base.plain_data import Json
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
 from interpreter.cli.failures import refused
 from interpreter.cli.output import as_json, notice, say, styled
@@ -162,7 +162,7 @@ def _weights(policy: Policy, only: str | None) -> dict[str, int]:
     for name in chosen:
         if name not in weights:
             raise click.BadParameter(
-                f"`{policy.name}` has no weight `{name}`{did_you_mean(name, weights)}", param_hint="--only"
+                f"`{policy.name}` has no weight `{name}`{did_you_mean_one_of(name, weights)}", param_hint="--only"
             )
     return {name: weights[name] for name in chosen}
 
