@@ -87,7 +87,7 @@ def about_missing(parameter: click.Parameter | None) -> str:
     """Return what may be given for a missing argument or option."""
     if isinstance(parameter, click.Option):
         return parameter.help or ""
-    return _MISSING.get((parameter.metavar or "" if isinstance(parameter, click.Argument) else ""), "")
+    return _MISSING.get(parameter.metavar or str(parameter.name).upper(), "") if parameter is not None else ""
 
 
 class Number(click.IntRange):

@@ -943,7 +943,8 @@ class Expressions:
         if isinstance(value.type, NeverType):
             return self._never(node.span)
         if not isinstance(value.type, CardType | PieceType):
-            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
+            help = "`==` compares values; `is` tests the kind of a card"
+            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
         elif node.kind not in known:
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
@@ -1056,9 +1057,9 @@ class Expressions:
         message = f"each {owner} has its own `{name}`"
         self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
 
-    def error(self, code: str, message: str, span: Span) -> None:
+    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Report an error."""
-        self.report(Diagnostic(code, message, span))
+        self.report(Diagnostic(code, message, span, help=help))
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)

@@ -157,7 +157,14 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
     if not words:
         raise ValueError(frame(language, "typed.nothing"))
     names = Spoken(game.table, game.state, language)
-    option = _option(decision, words[0], names)
+    try:
+        option = _option(decision, words[0], names)
+    except ValueError:
+        said = " ".join(text.split()).casefold()
+        for code in decision.codes:  # typed as the list shows it
+            if words_of(names, decision, code).casefold() == said:
+                return decision.option(code).as_dict()
+        raise
     choice: dict[str, Json] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}
     for word in words[1:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,82 @@ def test_a_setting_that_no_rule_reads_is_refused(
 def test_a_setting_that_one_of_two_rulesets_reads_is_allowed(run: Run, threes: str) -> None:
     assert run("compare", "pebbles", threes, "--set", "most=2").exit_code == 0
     assert run("run", "germany-2004", "--with", "power-grid/robots:1", "-p", "2", "--seed", "1").exit_code == 0
+
+
+SAVES = "`regelwerk run RULESET --log FILE` saves a game"
+LISTS = "`regelwerk list` lists all rulesets"
+LEADS_ON = {
+    # ids
+    "run": "Missing argument 'RULESET'. `regelwerk list` lists the rulesets",
+    "run Germany": "did you mean `germany-2004`, `germany-2018` or `bsw-germany`?",
+    "run germany_2018": "did you mean `germany-2018`?",
+    "run Power-Games": LISTS,
+    "run power-grid/germany": "did you mean `germany-2004`, `germany-2018` or `bsw-germany`?",
+    "run power-grid/germany-2018": "is a map, not a ruleset\n   help: rulesets for it: `germany-2018`",
+    "run power-grid/scenarios": LISTS,
+    "run ./pebbles": "`pebbles` is the id of a ruleset: type it without path and suffix",
+    "run pebbles.yaml": "`pebbles` is the id of a ruleset: type it without path and suffix",
+    "run peebles.yaml": "no file `peebles.yaml`; did you mean `pebbles`?",
+    "run FOLDER": "is a folder, want a file\n   help: rulesets in it: `FOLDER/pebbles/pebbles.yaml`",
+    "run EMPTY": f"is a folder, want a file\n   help: {LISTS}",
+    "run LOG": "got a saved game, want YAML",
+    "validate nosuch": LISTS,
+    "new map town --for nosuch": LISTS,
+    "fmt pebbles": "no such file or folder; its files are in `",
+    # overlays
+    "run pebbles --with nosuch": "unknown overlay `pebbles/nosuch`",
+    "run germany-2018 --with nosuch": "known here: `power-grid/beginners`, `power-grid/hidden-money`, ",
+    "run germany-2018 --with robot": "did you mean `power-grid/robots`?",
+    "run germany-2018 --with Robots": "did you mean `power-grid/robots`?",
+    "run germany-2018 --with germany-2004": "`power-grid/germany-2004` is a map",
+    "run germany-2018 --with power-grid/2004": "`power-grid/2004` is an edition",
+    "run germany-2018 --without robots": "overlays that it lists: none",
+    # options and arguments
+    "run pebbles -players 3": "got `layers`, want a number from 1; did you mean `--players`?",
+    "run pebbles --log FOLDER/no/game.jsonl": "FOLDER/no: no such folder",
+    "show pebbles --ir nosuch": "`regelwerk show pebbles --layers` lists the rules",
+    "new": "KIND is missing: map, overlay, edition, game",
+    "new game": "NAME is missing: name (lower-case letters, digits, `-`)",
+    "help E999": "unknown code 'E999'; `regelwerk help` lists all codes",
+    "whatif LOG": "Missing option '--at'. Number of choices before the decision to change.",
+    "whatif": f"Missing argument 'LOG'. {SAVES}",
+    "explain pebbles": "Missing argument 'NAME|NUMBER|MOVE'. Type a name of the rules",
+    "try pebbles": "Missing argument 'EXPR'. Type an expression, such as `round`",
+    "play": f"Missing argument 'RULESET|LOG[@N]'. `regelwerk list` lists the rulesets; {SAVES}",
+    "build pebbles": "Missing argument 'FILE.wasm'. Type the name of the file to write",
+    "compare": "Missing argument 'A B'. `regelwerk list` lists the rulesets",
+    "tune": "Missing argument 'POLICY'. `regelwerk show RULESET` lists policies",
+    "tune weighed --for pebbles --only nosuch": "`weighed` has no weight `nosuch`; known here: ",
+    "coverage --rulebook nosuch": "no ruleset follows 'nosuch'; known here: 'australia', ",
+    "coverage --rulebook germany-usa-2018 --kind nosuch": "known here: `advice`, `component`, `example`",
+    "coverage pebbles": "`pebbles` follows no rulebook; `rulebook` of an edition names one",
+    # files
+    "replay TEXT": f"line 1 is not a line of a saved game; {SAVES}",
+    "replay EMPTY/none.jsonl": f"no such file; {SAVES}",
+    "play TEXT": f"line 1 is not a line of a saved game; {SAVES}",
+    "test EMPTY": "has no scenarios; `regelwerk test --record RULESET --to FILE` writes one",
+    "test FOLDER/pebbles/pebbles.yaml": "name a ruleset by its id, or the folder of its scenarios",
+    "test LOG": "`regelwerk replay` and `play` read saved games",
+}
+"""Mistyped commands, and what the answer has to say."""
+
+
+@pytest.mark.parametrize("line", LEADS_ON)
+def test_a_mistake_leads_on(run: Run, tmp_path: Path, line: str) -> None:
+    folder = changed(tmp_path / "games", "family.yaml", "", "").as_posix()
+    (tmp_path / "text.txt").write_text("hello\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    log = (tmp_path / "game.jsonl").as_posix()
+    assert "LOG" not in line.split() or run("run", "pebbles", "--seed", "1", "--log", log).exit_code == 0
+    made = {"FOLDER": folder, "TEXT": f"{tmp_path}/text.txt", "EMPTY": f"{tmp_path}/empty", "LOG": log}
+
+    def put(text: str) -> str:
+        for name, place in made.items():
+            text = re.sub(rf"(?<![A-Z]){name}\b(?!@)", place, text)
+        return text
+
+    result = run(*(put(word) if "|" not in word else word for word in line.split()))
+    assert result.exit_code in (1, 2)
+    said = LEADS_ON[line]
+    expected = said if "Missing" in said or SAVES in said else put(said)
+    assert expected in result.output

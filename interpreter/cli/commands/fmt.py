@@ -91,6 +91,13 @@ def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
         yield _tidy("<stdin>", None, sys.stdin.buffer.read())
         return
     for path in map(Path, paths) if paths else ruleset_roots():
+        if not path.exists():
+            from interpreter.cli.failures import refused
+            from interpreter.engine.ruleset import find
+
+            document = find(str(path))[1]
+            place = f"; its files are in `{document.path.parent.as_posix()}`" if document is not None else ""
+            refused(f"{path}: no such file or folder{place}")
         for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
             yield _tidy(file.as_posix(), file, file.read_bytes())
 
