@@ -11,7 +11,7 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError, render, rende
 from interpreter.base.plurals import counted
 from interpreter.cli.output import notice
 
-__all__ = ["refused", "tell", "way_on", "words_of"]
+__all__ = ["refused", "report", "tell", "way_on", "words_of"]
 
 
 def tell(error: Exception) -> NoReturn:
@@ -20,9 +20,7 @@ def tell(error: Exception) -> NoReturn:
     from interpreter.lowering.constants import RuleFailure
 
     if isinstance(error, RulesetError):
-        errors = [diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error"]
-        notice("\n".join(rendered(error.diagnostics)))
-        notice(f"{counted(len(errors), 'error')}{way_on(errors)}")
+        report(error)
         raise click.exceptions.Exit(1)
     if isinstance(error, RuleFailure):
         notice(render(Diagnostic(error.code, error.message, error.span)))
@@ -34,6 +32,13 @@ def tell(error: Exception) -> NoReturn:
     if isinstance(error, OSError):
         raise click.ClickException(words_of(error))
     raise error
+
+
+def report(error: RulesetError) -> None:
+    """Print the diagnostics of a ruleset or text, and their number."""
+    errors = [diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error"]
+    notice("\n".join(rendered(error.diagnostics)))
+    notice(f"{counted(len(errors), 'error')}{way_on(errors)}")
 
 
 def way_on(diagnostics: Sequence[Diagnostic]) -> str:

@@ -33,7 +33,11 @@ __all__ = ["command"]
 @click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
 @click.option(
-    "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
+    "--to",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --record: append the scenario to FILE.",
 )
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @options.overlays_option
@@ -122,6 +126,8 @@ def _record(
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
+    if path is not None:
+        options.can_be_written(path)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     values = options.settings_for(loaded, number, settings)
     stacked = tuple(id for id in loaded.overlays if id in overlays or id.partition("/")[2] in overlays)

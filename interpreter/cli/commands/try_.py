@@ -37,7 +37,8 @@ def command(
       regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
-    from interpreter.base.diagnostics import RulesetError, rendered
+    from interpreter.base.diagnostics import RulesetError
+    from interpreter.cli.failures import report
     from interpreter.engine.queries import value_of
 
     saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
@@ -50,7 +51,7 @@ def command(
     try:
         value, type_ = value_of(game.table, game.state, expression)
     except RulesetError as error:  # an invalid expression counts as wrong usage
-        notice("\n".join(rendered(error.diagnostics)))
+        report(error)
         raise click.exceptions.Exit(2) from None
     if saved is None and seed is None:
         notice(f"seed {start}")
