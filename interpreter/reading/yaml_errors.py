@@ -52,6 +52,7 @@ _COMMENT = re.compile(r"(?<=[\s\[{,])#[^\n]*|\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.D
 _AFTER_VALUE = ("block mapping", "block (collection|sequence)")
 _BELOW_VALUE = ("values are not allowed|unexpected ':'", "document start", "block mapping")
 _WORD = re.compile(r"\w+|\S")
+_QUOTES = ('"', "'")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -69,11 +70,13 @@ def syntax_error(file: SourceFile, error: yaml.YAMLError, depth: int, opened: It
     if span.text == "\t":
         return Diagnostic("E004", "got a tab, want spaces", span)
     before = file.line(span.line)[: span.column - 1].lstrip(" -")
-    if pattern.startswith("escape"):
+    if pattern.startswith("','") and before.rstrip().endswith(_QUOTES) and not span.text.startswith(_QUOTES):
+        remedy = _INNER
+    elif pattern.startswith("escape"):
         span = file.at(file.text.rfind("\\", 0, span.start + 1))
     elif pattern in _AFTER_VALUE and before:
         message, where = "got {} after a value, want the end of the line", "context"
-        remedy = _INNER if before.rstrip()[-1] in "\"'" else _REMOVE if span.text in "]}" else _QUOTE
+        remedy = _INNER if before.rstrip().endswith(_QUOTES) else _REMOVE if span.text in "]}" else _QUOTE
     elif pattern in _BELOW_VALUE and not _COLON.search(before):
         key = file.at(span.start - len(before), max(1, len(before)))
         above = _text_above(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -325,3 +326,64 @@ def test_a_mistake_leads_on(run: Run, tmp_path: Path, line: str) -> None:
     said = LEADS_ON[line]
     expected = said if "Missing" in said or SAVES in said else put(said)
     assert expected in result.output
+
+
+IN_RULES = {
+    ("require number > 0", "require number"): "help: compare it, as in `… > 0`",
+    ("count(heap) -", "len(heap) -"): "unknown rule `len`\n",
+    ("note began(lot)", "print(lot)"): "help: declare an event, and write `note event(…)`",
+    ("- count(who.taken)", "- seats.taken"): "help: an item may have it: `[x.taken for x in …]`, `first(…).taken`",
+    ("last_pebble == stays", "last_pebble is stays"): "help: `==` compares values; `is` tests the kind of a card",
+    ("setup: prepare", "setup: begin_it"): "help: declare it under `rules`",
+    ("if left() > 0:", "if left() > 0"): "note: decisions here: none",
+    ("title: Pebbles", "players_of_it: 3\ntitle: Pebbles"): "help: known here: `language`, `family`, `title`, ",
+    ("title: Pebbles", "title: Pebbles\n<<<<<<< ours"): "help: a merge of Git left two versions here",
+    ("round: [pulling]", "round: [pulling, #x]"): "E001 `#` starts a comment: the list in `[` is not closed",
+    ('"{who} has', '"{who}" has'): "help: in double quotes write `\\\"` for a quote, in single quotes `''`",
+    ("settings:", "settings: &settings\nabout: *setings"): "help: put text that starts with `*` in double quotes",
+}
+
+
+@pytest.mark.parametrize(("mistake", "said"), IN_RULES.items(), ids=[new for _, new in IN_RULES])
+def test_a_mistake_in_a_file_leads_on(run: Run, tmp_path: Path, mistake: tuple[str, str], said: str) -> None:
+    path = changed(tmp_path, "family.yaml", *mistake) / "pebbles" / "pebbles.yaml"
+    for ends in ("\n", "\r\n"):
+        family = path.parent / "family.yaml"
+        family.write_bytes(family.read_bytes().replace(b"\n", ends.encode()))
+        result = run("validate", str(path))
+        assert (result.exit_code, said in result.stdout) == (1, True), result.stdout
+
+
+@pytest.mark.parametrize(
+    ("encoding", "title", "code"),
+    [("utf-16", "Größe", "E002"), ("utf-16-be", "Pond", "E003"), ("latin-1", "Größe", "E002")],
+)
+def test_another_encoding_says_what_to_do(run: Run, tmp_path: Path, encoding: str, title: str, code: str) -> None:
+    (tmp_path / "mine.yaml").write_bytes(f"language: 1\nruleset: mine\ntitle: {title}\n".encode(encoding))
+    result = run("validate", str(tmp_path / "mine.yaml"))
+    assert f": {code} " in result.stdout
+    assert "   help: save the file as UTF-8 in your editor\n" in result.stdout
+
+
+def test_a_port_in_use_leads_to_another(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        result = run("serve", "pebbles", "--port", port, "--no-browser", "--data", str(tmp_path / "tables.sqlite"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"Error: cannot listen at 127.0.0.1:{port}: address already in use; `--port N` takes another one\n" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize("command", ["run --log", "test --record --to", "rulebook", "map", "build", "simulate --rows"])
+def test_a_folder_is_no_file_to_write(run: Run, tmp_path: Path, command: str) -> None:
+    suffix = {"rulebook": ".html", "map": ".svg", "build": ".wasm", "simulate --rows": ".csv"}.get(command, "")
+    (tmp_path / f"folder{suffix}").mkdir()
+    words, ruleset = command.split(), "goofspiel" if command != "map" else "germany-2018"
+    result = run(words[0], ruleset, *words[1:], str(tmp_path / f"folder{suffix}"))
+    assert result.exit_code in (1, 2)
+    assert "is a directory" in result.stderr
+    assert result.stdout == ""
