@@ -133,7 +133,7 @@ def test_a_file_that_is_no_kept_game(run: Run, tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     result = run("run", *GAME, "--log", str(tmp_path / "no" / "log"))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "no such file or directory" in result.stderr
+    assert "no such folder" in result.stderr
 
 
 def test_simulate(run: Run, tmp_path: Path) -> None:
