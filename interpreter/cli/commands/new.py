@@ -242,7 +242,9 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
         if base is None or not more:
             notice("\n".join(rendered(error.diagnostics)))
             beside = _shown(base.shelf.roots[0]) if base is not None else ""
-            hint = f"; `--in {beside}` writes beside `{base.id}`" if base is not None and _is_elsewhere(base) else ""
+            hint = (
+                f"; `--in {beside}` writes beside `{base.id}`" if base is not None and _is_elsewhere(base, root) else ""
+            )
             refused(f"the generated files do not suit the family; nothing was written{hint}")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""
@@ -258,7 +260,7 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = _shown(root / files[0].place)
     if kind == "overlay" and base is not None:
-        name = _shown(base.document.path) if _is_elsewhere(base) else base.id
+        name = _shown(base.document.path) if _is_elsewhere(base, root) else base.id
         run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
@@ -268,9 +270,9 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
 
 
-def _is_elsewhere(base: Ruleset) -> bool:
+def _is_elsewhere(base: Ruleset, root: Path) -> bool:
     """Return whether a ruleset is found by its path alone."""
-    return base.shelf.ahead > 0
+    return _shelf(root).find("ruleset", base.id) is None
 
 
 def _is_known(root: Path) -> bool:
