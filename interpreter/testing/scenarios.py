@@ -375,7 +375,9 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
         known = [*model.rules, *model.standing, *model.triggers]
         if rule and rule not in known:
             span = scenario.refused.move.item["rule"].span
-            yield Diagnostic("E301", f"unknown rule `{rule}`{did_you_mean(rule, known)}", span)
+            near = did_you_mean(rule, known)
+            help = None if near else f"`regelwerk show {ruleset.id} --layers` lists the rules"
+            yield Diagnostic("E301", f"unknown rule `{rule}`{near}", span, help=help)
 
 
 def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
