@@ -129,17 +129,19 @@ def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict
     text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
     file = NewFile(kind, id, "", about)
     known = {"schema": _schema(root, file.place, kind), "id": id, **known}
+    if not known["schema"]:
+        text = text.partition("\n")[2].removeprefix("#\n")
     filled = re.sub("«([a-z]+)»", lambda match: known[match[1]], text)
     return NewFile(kind, id, filled, about)
 
 
 def _schema(root: Path, place: str, kind: str) -> str:
-    """Return the path of the schema for editors: relative in a checkout, where it is next to the folder of rulesets,
-    else that of the installed package."""
+    """Return the relative path of the schema for editors in a checkout, where it is next to the folder of rulesets.
+    Elsewhere it is empty: no file names a path of one machine."""
     schema = schema_folder() / f"{kind}.schema.json"
-    if root.absolute().parent == schema.parent.parent:
-        return Path(os.path.relpath(schema, (root / place).absolute().parent)).as_posix()
-    return schema.as_uri()
+    if root.absolute().parent != schema.parent.parent:
+        return ""
+    return Path(os.path.relpath(schema, (root / place).absolute().parent)).as_posix()
 
 
 def _quoted(text: str) -> str:

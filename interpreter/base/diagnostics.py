@@ -11,14 +11,28 @@ from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import without_suggestion
 
-__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "excerpt", "readable", "render", "to_json"]
+__all__ = [
+    "Diagnostic",
+    "Note",
+    "RulesetError",
+    "Severity",
+    "as_data",
+    "excerpt",
+    "few",
+    "readable",
+    "render",
+    "rendered",
+    "unique",
+]
 
 Severity = Literal["error", "warning"]
+MOST_ALIKE = 3
+"""Number of equal diagnostics that are shown."""
 _LONG = re.compile(r"`([^`]{60})[^`]+`")
 
 
@@ -32,7 +46,8 @@ class Note(Struct, frozen=True):
 class Diagnostic(Struct, frozen=True):
     """A problem in a file, reported to its author.
 
-    ``code`` names a page of ``docs/errors``; ``help`` is a remedy, if one is known.
+    ``code`` names a page of ``docs/errors``; ``help`` is a remedy, if one is known; ``more`` is the number of others
+    like it that are not shown.
     """
 
     code: str
@@ -41,6 +56,7 @@ class Diagnostic(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     help: str | None = None
     severity: Severity = "error"
+    more: int = 0
 
     def __post_init__(self) -> None:
         if len(self.message) > 200:
@@ -52,7 +68,7 @@ class RulesetError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = unique(diagnostics)
-        super().__init__("\n".join(render(d) for d in self.diagnostics))
+        super().__init__("\n".join(rendered(self.diagnostics)))
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -65,6 +81,31 @@ def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(seen.values(), key=lambda d: (d.span.file.name, d.span.start) if d.span else ("", 0))
 
 
+def few(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Keep the first of those that say the same; the last that is kept counts the others."""
+    kept: list[Diagnostic] = []
+    alike: dict[tuple[str, str], list[int]] = {}
+    for d in diagnostics:
+        places = alike.setdefault((d.code, without_suggestion(d.message)), [])
+        if len(places) < MOST_ALIKE:
+            places.append(len(kept))
+            kept.append(d)
+        else:
+            last = kept[places[-1]]
+            kept[places[-1]] = replace(last, more=last.more + 1 + d.more)
+    return kept
+
+
+def rendered(diagnostics: Iterable[Diagnostic]) -> list[str]:
+    """Format diagnostics for authors. Of many that say the same, some are shown and the others counted."""
+    return [render(diagnostic) for diagnostic in few(diagnostics)]
+
+
+def as_data(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
+    """Convert diagnostics to JSON data, with the same ones as :func:`rendered`."""
+    return [to_json(diagnostic) for diagnostic in few(diagnostics)]
+
+
 def render(diagnostic: Diagnostic) -> str:
     """Format a diagnostic for authors: position, code, message, source line with a caret, notes and help."""
     where = f"{diagnostic.span}: " if diagnostic.span else ""
@@ -74,6 +115,8 @@ def render(diagnostic: Diagnostic) -> str:
     for note in diagnostic.notes:
         place = f" ({note.span})" if note.span else ""
         lines.append(f"   note: {note.message}{place}")
+    if diagnostic.more:
+        lines.append(f"   note: {diagnostic.more} more like this")
     if diagnostic.help:
         lines.append(f"   help: {diagnostic.help}")
     return readable("\n".join(lines))
@@ -125,4 +168,5 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
         "place": place(diagnostic.span),
         "notes": [{"message": note.message, "place": place(note.span)} for note in diagnostic.notes],
         "help": diagnostic.help,
+        "more": diagnostic.more,
     }

@@ -38,6 +38,11 @@ class SourceFile:
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
+    def at(self, start: int, length: int = 1) -> Span:
+        """Return the span of some characters, as far as the file has them."""
+        start = max(0, min(start, len(self.text)))
+        return Span(self, start, min(start + length, len(self.text)))
+
 
 class Span(Struct, frozen=True, gc=False):
     """A part of a file, from offset ``start`` up to but not including ``end``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -16,29 +17,38 @@ MOST_NAMED = 4
 
 def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
     """Return ``; did you mean `x`?`` with the most similar known name, or an empty text, as for a known name."""
+    near = _closest(name[:MOST_LETTERS], sorted(set(known)))
+    return frame(language, "near", name=near) if near else ""
+
+
+def _closest(name: str, names: list[str]) -> str | None:
+    """Return the most similar name, or None; None also for a known name."""
     from difflib import get_close_matches
 
-    name, names = name[:MOST_LETTERS], sorted(set(known))
     same = [other for other in names if other.casefold() == name.casefold()]
-    if same and name not in same:
-        return frame(language, "near", name=same[0])
+    if same:
+        return None if name in same else same[0]
     if len(names) > MOST_COMPARED:  # comparing is slow: prefilter by first letter and length
         alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
-    return frame(language, "near", name=near[0]) if near and near[0] != name else ""
+    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), None)
 
 
 def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     """Suggest ids, which are words separated by `-`: those that contain all words of the given one, else the most
-    similar."""
-    folder, _, name = id[:MOST_LETTERS].rpartition("/")
+    similar. The given one may have the suffix of a file, and words as in a title."""
+    typed = re.sub(r"[^a-z0-9/]+", "-", id[:MOST_LETTERS].lower().removesuffix(".yaml")).strip("-/")
+    folder, _, name = typed.rpartition("/")
     words, ids = set(name.split("-")), sorted(set(known))
-    parted = ((known_id, known_id.rpartition("/")) for known_id in ids)
-    fuller = [known_id for known_id, (within, _, last) in parted if within == folder and words <= set(last.split("-"))]
+    parted_ids = [(known_id, known_id.rpartition("/")) for known_id in ids]
+    fuller = [
+        known_id for known_id, (within, _, last) in parted_ids if within == folder and words <= set(last.split("-"))
+    ]
     if not fuller:
-        return did_you_mean(id, ids)
-    fuller.sort(key=lambda known_id: not known_id.startswith(id))
+        beside = {last: known_id for known_id, (within, _, last) in parted_ids if within == folder}
+        near = beside.get(_closest(name, list(beside)) or "") if beside else _closest(id, ids)
+        return frame("en", "near", name=near) if near else ""
+    fuller.sort(key=lambda known_id: not known_id.startswith(typed))
     *first, last = (f"`{known_id}`" for known_id in fuller[:MOST_NAMED])
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, render
+from interpreter.base.diagnostics import Diagnostic, RulesetError, render, rendered
+from interpreter.base.plurals import counted
 from interpreter.cli.output import notice
 
-__all__ = ["refused", "tell", "words_of"]
+__all__ = ["refused", "report", "tell", "way_on", "words_of"]
 
 
 def tell(error: Exception) -> NoReturn:
@@ -18,10 +20,7 @@ def tell(error: Exception) -> NoReturn:
     from interpreter.lowering.constants import RuleFailure
 
     if isinstance(error, RulesetError):
-        for diagnostic in error.diagnostics:
-            notice(render(diagnostic))
-        count = sum(diagnostic.severity == "error" for diagnostic in error.diagnostics)
-        notice(f"{count} error{'' if count == 1 else 's'}")
+        report(error)
         raise click.exceptions.Exit(1)
     if isinstance(error, RuleFailure):
         notice(render(Diagnostic(error.code, error.message, error.span)))
@@ -33,6 +32,19 @@ def tell(error: Exception) -> NoReturn:
     if isinstance(error, OSError):
         raise click.ClickException(words_of(error))
     raise error
+
+
+def report(error: RulesetError) -> None:
+    """Print the diagnostics of a ruleset or text, and their number."""
+    errors = [diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error"]
+    notice("\n".join(rendered(error.diagnostics)))
+    notice(f"{counted(len(errors), 'error')}{way_on(errors)}")
+
+
+def way_on(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return how to read more about diagnostics, to be put behind their number."""
+    which = "it" if len(diagnostics) == 1 else "the first"
+    return f"; `regelwerk help {diagnostics[0].code}` explains {which}" if diagnostics else ""
 
 
 def words_of(error: OSError) -> str:

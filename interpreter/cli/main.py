@@ -94,6 +94,11 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.MissingParameter as error:
+            from interpreter.cli.options import about_missing
+
+            about = about_missing(error.param)
+            raise click.MissingParameter(about, error.ctx, error.param, error.param_hint, error.param_type) from None
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except BrokenPipeError:

@@ -6,8 +6,10 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from errno import EACCES, ENOENT
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -26,12 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_GAMES",
+    "Number",
+    "Seconds",
+    "about_missing",
     "alone_for",
     "bots_for",
     "bots_option",
     "can_be_written",
     "check_effect",
     "crew_for",
+    "games_option",
     "jobs_option",
     "kept_game",
     "language_for",
@@ -44,11 +50,13 @@ __all__ = [
     "players_option",
     "read_log",
     "ruleset_argument",
+    "seconds_option",
     "seed_for",
     "seed_option",
     "settings_for",
     "settings_given",
     "settings_option",
+    "several_players_option",
     "tell_plain",
 ]
 
@@ -61,6 +69,66 @@ ALONE = 1.0
 YAML = (".yaml", ".yml")
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+_RULESETS, _SAVED = "`regelwerk list` lists the rulesets", "`regelwerk run RULESET --log FILE` saves a game"
+_MISSING = {
+    "RULESET": _RULESETS,
+    "RULESET|LOG[@N]": f"{_RULESETS}; {_SAVED}",
+    "LOG": _SAVED,
+    "POLICY": "`regelwerk show RULESET` lists policies",
+    "EXPR": "Type an expression, such as `round` or `count(seats)`",
+    "NAME|NUMBER|MOVE": "Type a name of the rules, a number that `regelwerk replay --numbers` shows, or a move",
+    "FILE.wasm": "Type the name of the file to write",
+    "A B": _RULESETS,
+}
+"""What may be given for an argument, by its name in the usage line."""
+
+
+def about_missing(parameter: click.Parameter | None) -> str:
+    """Return what may be given for a missing argument or option."""
+    if isinstance(parameter, click.Option):
+        return parameter.help or ""
+    return _MISSING.get(parameter.metavar or str(parameter.name).upper(), "") if parameter is not None else ""
+
+
+class Number(click.IntRange):
+    """A whole number. A refusal says what is wanted."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        with suppress(click.BadParameter):
+            return super().convert(value, param, ctx)
+        names = param.opts if isinstance(param, click.Option) else ()
+        meant = [long for long in names for short in names if long[1:] == f"{short}{value}"]  # `-players`
+        near = f"; did you mean `{meant[0]}`?" if meant else ""
+        self.fail(f"got `{value}`, want a number{_bounds(self)}{near}", param, ctx)
+
+
+class Seconds(click.FloatRange):
+    """A duration. A refusal says what is wanted."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        with suppress(click.BadParameter):
+            if isfinite(number := super().convert(value, param, ctx)):
+                return number
+        self.fail(f"got `{value}`, want a number of seconds{_bounds(self)}", param, ctx)
+
+
+def _bounds(range: click.IntRange | click.FloatRange) -> str:
+    low = "" if range.min is None else f" above {range.min}" if range.min_open else f" from {range.min}"
+    return low if range.max is None else f"{low} to {range.max}"
+
+
+class _Numbers(click.types.StringParamType):
+    """Numbers of players, separated by commas."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words = [word.strip() for word in value.split(",")]
+        if not all(word.isdecimal() and int(word) for word in words):
+            self.fail(f"got `{value}`, want numbers from 1, separated by commas", param, ctx)
+        return tuple(map(int, words))
 
 
 def ruleset_argument(function: Function) -> Function:
@@ -84,7 +152,7 @@ def log_argument(function: Function) -> Function:
 
 
 def _no_log(path: str, why: str = "no such file") -> click.UsageError:
-    return click.UsageError(f"{path}: {why}; `regelwerk run RULESET --log FILE` saves a game")
+    return click.UsageError(f"{path}: {why}; {_SAVED}")
 
 
 def overlays_option(function: Function) -> Function:
@@ -117,14 +185,39 @@ def overlays_option(function: Function) -> Function:
     return click.option("--with", "overlays", multiple=True, metavar="OVERLAY[:N]", help=about)(command)  # type: ignore
 
 
-def players_option(function: Function) -> Function:
-    about = "Number of players.  [default: smallest number that needs no extra overlay]"
-    return click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help=about)(function)
+def players_option(default: str = "smallest number that needs no extra overlay") -> Callable[[Function], Function]:
+    about = f"Number of players.  [default: {default}]"
+    return click.option("-p", "--players", type=Number(min=1), metavar="N", help=about)
+
+
+def several_players_option(default: str) -> Callable[[Function], Function]:
+    """Add ``--players`` for commands that play with several numbers of players."""
+
+    def flat(ctx: click.Context, param: click.Parameter, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        return tuple(number for numbers in value for number in numbers)
+
+    about = f"Numbers of players, separated by commas.  [default: {default}]"
+    form = "N[,N]..."
+    return click.option("-p", "--players", type=_Numbers(), multiple=True, callback=flat, metavar=form, help=about)
+
+
+def games_option(
+    default: int | None = None, about: str = "", least: int = 1, most: int = MOST_GAMES
+) -> Callable[[Function], Function]:
+    """Add ``--games``. ``about`` describes the default, if it is more than the number."""
+    text = f"Number of games.  [default: {about or default}]"
+    return click.option("-n", "--games", type=Number(least, most), default=default, metavar="N", help=text)
+
+
+def seconds_option(default: float | None, about: str, *, zero: bool = False) -> Callable[[Function], Function]:
+    text = f"Duration in seconds.  [default: {about}]"
+    kind = Seconds(min=0, min_open=not zero)
+    return click.option("--time", "--seconds", "seconds", type=kind, default=default, metavar="SECONDS", help=text)
 
 
 def seed_option(function: Function) -> Function:
     about = "Random seed.  [default: random, printed]"
-    return click.option("--seed", type=click.IntRange(0, MOST_SEEDS), metavar="N", help=about)(function)
+    return click.option("--seed", type=Number(0, MOST_SEEDS), metavar="N", help=about)(function)
 
 
 def settings_option(function: Function) -> Function:
@@ -143,7 +236,7 @@ def bots_option(default: str = "sensible if available, else greedy, else random"
 
 def jobs_option(function: Function) -> Function:
     about = "Number of processes.  [default: all cores]"
-    return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help=about)(function)
+    return click.option("-j", "--jobs", type=Number(min=1), metavar="N", help=about)(function)
 
 
 def language_option(function: Function) -> Function:
@@ -335,9 +428,9 @@ def read_log(path: str) -> SavedGame:
         with click.open_file(path, encoding="utf-8") as file:
             return read_saved_game(file.read(), Path(path) if path != "-" else None)
     except UnicodeDecodeError:
-        raise click.UsageError(f"{path}: not a saved game: not a text file") from None
+        raise click.UsageError(f"{path}: not a saved game: not a text file; {_SAVED}") from None
     except ValueError as error:
-        raise click.UsageError(f"{path}: {error}") from None
+        raise click.UsageError(f"{path}: {error}; {_SAVED}") from None
 
 
 def kept_game(where: str, **others: object) -> Game | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from interpreter.base.diagnostics import RulesetError, render
+from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.bots.player import Code
 from interpreter.cli.failures import refused
 from interpreter.cli.output import say, styled
@@ -118,7 +118,7 @@ def _fact(game: Game, text: str) -> str | None:
     try:
         value, type_ = value_of(game.table, game.state, text)
     except RulesetError as error:
-        say("\n".join(map(render, error.diagnostics)))
+        say("\n".join(rendered(error.diagnostics)))
         return None
     except RuleFailure as error:
         say(str(error))

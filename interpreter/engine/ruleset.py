@@ -242,7 +242,9 @@ def find(
     other = next((found for kind in KINDS if (found := _of_kind(shelf, kind, text)) is not None), None)
     if other is not None:
         return shelf, None, [_other_kind(other, shelf)]
-    return shelf, None, diagnostics if is_path or is_given else [_nowhere(text, shelf, diagnostics[0])]
+    if is_path:
+        return shelf, None, [_no_path(Path(text), shelf, diagnostics[0])]
+    return shelf, None, diagnostics if is_given else [_nowhere(text, shelf, diagnostics[0])]
 
 
 def _of_kind(shelf: Shelf, kind: str, id: str) -> Document | None:
@@ -269,6 +271,21 @@ def _is_path(name: str | Path) -> bool:
 
     text = str(name)
     return isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file()
+
+
+def _no_path(path: Path, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
+    """Add to the diagnostic for a path the rulesets that may be meant: those in a folder, or of similar ids."""
+    from interpreter.base.suggest import did_you_mean_id, without_suggestion
+    from interpreter.reading.files import MOST_LISTED, rulesets_in
+
+    inside = [f"`{each.as_posix()}`" for each in rulesets_in(path)[:MOST_LISTED]]
+    if inside:
+        return replace(diagnostic, help=f"rulesets in it: {', '.join(inside)}")
+    ids = shelf.ids("ruleset")
+    if path.stem in ids:
+        return replace(diagnostic, help=f"`{path.stem}` is the id of a ruleset: type it without path and suffix")
+    near = "" if without_suggestion(diagnostic.message) != diagnostic.message else did_you_mean_id(path.stem, ids)
+    return replace(diagnostic, message=diagnostic.message + near, help="`regelwerk list` lists all rulesets")
 
 
 def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:

@@ -294,7 +294,9 @@ class _Whole(Checker):
     def _procedure_name(self, scalar: Scalar) -> None:
         signature = self.signatures.get(scalar.text)
         if signature is None:
-            self.error("E301", f"unknown rule `{scalar.text}`{did_you_mean(scalar.text, self.signatures)}", scalar.span)
+            near = did_you_mean(scalar.text, self.signatures)
+            help = None if near else "declare it under `rules`"
+            self.error("E301", f"unknown rule `{scalar.text}`{near}", scalar.span, help=help)
         elif signature.form != "does" or signature.parameters or signature.result != NOTHING:
             self.error("E406", f"`{scalar.text}` must be a procedure without parameters", scalar.span)
 

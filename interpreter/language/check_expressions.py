@@ -63,6 +63,13 @@ Sign = Literal["+", "-", "*", "div", "mod"]
 Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 ROLE = KindType("role")
 PHASE = KindType("phase", optional=True)
+OTHER_CALLS = {
+    "len": "write `count(…)`",
+    "range": "write `1 .. 9`",
+    "print": "declare an event, and write `note event(…)`",
+    **dict.fromkeys(("rand", "randint", "random"), "write `let x = pick from list as name`"),
+}
+"""Functions of other languages, and what to write instead."""
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
 """Words of other languages, with a hint."""
 MAXIMUM_NESTING = 6
@@ -469,6 +476,8 @@ class Expressions:
             kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
             if kinds:
                 help = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
+        if isinstance(type_, CollectionType):
+            help = f"an item may have it: `[x.{node.name} for x in …]`, `first(…).{node.name}`"
         message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
         self.report(Diagnostic("E304", message, node.name_span, tuple(notes), help))
         return self._never(node.span)
@@ -536,10 +545,11 @@ class Expressions:
         if node.name in self.model.card_kinds:
             return self._card_of_kind(node, self.model.card_kinds[node.name], maybe)
         known = [*self.signatures, *self.model.records, *FUNCTIONS]
-        help = f"`{node.name}` is a table: read it as `{node.name}[…]`" if node.name in self.model.tables else None
-        self.report(
-            Diagnostic("E301", f"unknown rule `{node.name}`{did_you_mean(node.name, known)}", node.name_span, help=help)
-        )
+        help = OTHER_CALLS.get(node.name)
+        near = "" if help else did_you_mean(node.name, known)
+        if node.name in self.model.tables:
+            help = f"`{node.name}` is a table: read it as `{node.name}[…]`"
+        self.error("E301", f"unknown rule `{node.name}`{near}", node.name_span, help)
         for argument in node.arguments:
             self._silent_type(argument)
         return self._never(node.span)
@@ -943,7 +953,8 @@ class Expressions:
         if isinstance(value.type, NeverType):
             return self._never(node.span)
         if not isinstance(value.type, CardType | PieceType):
-            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
+            help = "`==` compares values; `is` tests the kind of a card"
+            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
         elif node.kind not in known:
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
@@ -1003,7 +1014,8 @@ class Expressions:
         if value.type.optional and accepts(expected, value.type.sure):
             self._maybe_none_at(span, value.type)
         else:
-            self.error("E401", f"got {value.type}, want {expected}{detail}", span)
+            help = "compare it, as in `… > 0`" if (value.type, expected) == (INT, BOOL) else None
+            self.error("E401", f"got {value.type}, want {expected}{detail}", span, help)
         return value
 
     def _maybe_none(self, node: nodes.Expr, type_: Type) -> None:
@@ -1056,9 +1068,9 @@ class Expressions:
         message = f"each {owner} has its own `{name}`"
         self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
 
-    def error(self, code: str, message: str, span: Span) -> None:
+    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Report an error."""
-        self.report(Diagnostic(code, message, span))
+        self.report(Diagnostic(code, message, span, help=help))
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)

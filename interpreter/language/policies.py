@@ -246,7 +246,7 @@ class _Reader:
         for entry in value.entries:
             if entry.key.text not in self.decisions:
                 message = f"unknown decision `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
-                known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions)}")
+                known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions) or 'none'}")
                 self.checked.absent.append(Diagnostic("E301", message, entry.key.span, (known,)))
             elif isinstance(entry.value, Mapping):
                 written = self._written(entry.key, entry.value)

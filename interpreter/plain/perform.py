@@ -159,7 +159,7 @@ class Performer:
             try:
                 result = change(state, *[operand(state, env) for operand in operands], span)
             except (Refused, ChanceError) as refused:
-                raise RuleFailure(str(refused), span) from None
+                raise RuleFailure(str(refused), span) from refused
             if into is not None:
                 env[into] = result
             return GOES_ON

@@ -168,7 +168,14 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         words, wrong = text.split(), names.frame("typed.incomplete", error=str(error).lower())
     if not words:
         raise ValueError(names.frame("typed.nothing"))
-    option = _option(decision, words[0], names)
+    try:
+        option = _option(decision, words[0], names)
+    except ValueError:
+        said = " ".join(text.split()).casefold()
+        for code in decision.codes:  # typed as the list shows it
+            if words_of(names, decision, code).casefold() == said:
+                return decision.option(code).as_dict()
+        raise
     most = len(option.core.choices)
     for groups in _groupings(words[1:], most):
         try:

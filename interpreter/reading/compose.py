@@ -351,7 +351,9 @@ class _Collector:
             for players in filter(None, (player_range(document.root.get("players")) for document in edition)):
                 for number in (number for number, needed in players.overlays if needed == name):
                     message = f"a game of {number} needs `{name}`: {players.because or 'this overlay is mandatory'}"
-            self.diagnostics.append(Diagnostic("E505", message, ruleset.root.span))
+            listed = ", ".join(f"`{each.text}`" for each in words(ruleset.root.get("overlays"))) or "none"
+            span = ruleset.root[ruleset.kind].span
+            self.diagnostics.append(Diagnostic("E505", message, span, help=f"overlays that it lists: {listed}"))
             self.failed = True
 
     def library(self, name: Scalar, within: tuple[str, ...] = ()) -> None:

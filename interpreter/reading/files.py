@@ -107,6 +107,8 @@ _known: dict[tuple[str, Path], dict[str, _Read]] = {}
 
 MOST_FILES = 1_000
 """Number of cached files, least recently read first out."""
+MOST_LISTED = 8
+"""Number of ids in a message."""
 MOST_VERSIONS = 2
 """Number of cached versions of a file, least recently used first out: the current one, and one with another name."""
 
@@ -152,7 +154,11 @@ class Shelf:
         if not candidates:
             hint = did_you_mean_id(id, self.ids(kind))
             note = Note(f"looked for `{place}` in the folders of rulesets")
-            return None, [Diagnostic("E031", f"unknown {kind} `{id}`{hint}", at, (note,))]
+            return None, [
+                Diagnostic(
+                    "E031", f"unknown {kind} `{id}`{hint}", at, (note,), None if hint else self._others(kind, id)
+                )
+            ]
         root, path = candidates[0]
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
@@ -163,6 +169,18 @@ class Shelf:
         if document.kind != kind:
             return None, [*diagnostics, _wrong_kind(document, kind, name)]
         return document, [*diagnostics, *_check_place(document, id)]
+
+    def _others(self, kind: str, id: str) -> str:
+        """Return help for an id of a kind that does not exist: another kind that has it, or the ids that there are."""
+        if other := next((each for each in KINDS if self.find(each, id) is not None), None):
+            return f"`{id}` is {A_KIND[other]}"
+        if kind == "ruleset":
+            return "`regelwerk list` lists all rulesets"
+        ids, folder = self.ids(kind), id.rpartition("/")[0]
+        if self.find("family", folder) is not None:
+            ids = [each for each in ids if each.rpartition("/")[0] == folder]
+        listed = ", ".join(f"`{each}`" for each in ids[:MOST_LISTED]) or "none"
+        return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
 
     def read_path(self, path: Path | str) -> _Read:
         """Read the document at a path. Its header determines the kind."""
@@ -237,6 +255,12 @@ def files_here(*kinds: str) -> list[Path]:
     return sorted({path for form in patterns for path in files_at(Path(), form) if _kind_of(path) in kinds})
 
 
+def rulesets_in(folder: Path) -> list[Path]:
+    """Return the files of rulesets in a folder and the folders in it."""
+    paths = (path for form in ("*.yaml", "*/*.yaml") for path in files_at(folder, form))
+    return [path for path in paths if _kind_of(path) == "ruleset"]
+
+
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:
     """Return the diagnostic for an id of several files."""
     notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
@@ -301,6 +325,8 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
     shown = "".join(char if char.isprintable() and char != "`" else "?" for char in id[:60])
     form = "`folder/name`" if "{folder}" in KINDS[kind] else "one word"
     remedy = f"{form} of lower-case letters, digits, `-` and `_`"
+    if kind == "ruleset" and at is None:
+        remedy = f"{remedy}; `regelwerk list` lists all rulesets"
     return Diagnostic("E032", f"got `{shown}`, want an id that names {A_KIND[kind]}{hint}", at, help=remedy)
 
 

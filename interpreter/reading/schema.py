@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_schema", "documentation", "fitting", "keys_at", "meanings", "misfits", "values_at"]
 
+MOST_LISTED = 30
+"""Number of known keys in a message."""
+
 
 class Fitting(Protocol):
     """Cache of texts of files that match the schema of their kind."""
@@ -217,8 +220,8 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     unknown = [key for key in error.value if key not in known]
     for number, key in enumerate(unknown):
         hint = did_you_mean(key, known) if number < 20 else ""  # similar names are slow to find
-        listed = ", ".join(f"`{name}`" for name in known)
-        remedy = f"known here: {listed}" if not hint and len(known) <= 12 else None
+        listed = ", ".join(f"`{name}`" for name in known[:MOST_LISTED]) + (", …" if len(known) > MOST_LISTED else "")
+        remedy = f"known here: {listed}" if not hint and (number == 0 or len(known) <= 12) else None
         above = place.before(key)
         if not hint and above is not None and isinstance(above.value, Scalar) and above.value.text == "":
             remedy = f"if it belongs to `{above.key.text}`, which has no value, indent it deeper"

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import SourceFile, Span
+from interpreter.reading.yaml_errors import syntax_error
 
 if TYPE_CHECKING:
     import yaml
@@ -51,6 +53,10 @@ MAX_DEPTH = 60
 MOST_COMPOSED = 6
 """Number of characters that a message shows of a letter."""
 MAX_VALUES = 100_000
+_SAVE = "save the file as UTF-8 in your editor"
+_TAG = "put text that starts with `!` in double quotes"
+_ALIAS = "put text that starts with `*` in double quotes"
+_KEY = "write one entry for each name, and put text with brackets in double quotes"
 
 Style = Literal["plain", "quoted", "literal", "folded"]
 
@@ -134,10 +140,11 @@ def decode(name: str, data: bytes) -> tuple[SourceFile, list[Diagnostic]]:
     except UnicodeDecodeError as error:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             empty = SourceFile(name, "")
-            return empty, [Diagnostic("E002", "got text in UTF-16, want UTF-8", Span(empty, 0, 0))]
+            return empty, [Diagnostic("E002", "got text in UTF-16, want UTF-8", Span(empty, 0, 0), help=_SAVE)]
         file = SourceFile(name, body.decode("utf-8", errors="replace"))
-        place = _at(file, len(body[: error.start].decode("utf-8")), 1)
-        return file, [Diagnostic("E002", f"byte 0x{body[error.start]:02x} is not UTF-8, want text in UTF-8", place)]
+        place = file.at(len(body[: error.start].decode("utf-8")))
+        message = f"byte 0x{body[error.start]:02x} is not UTF-8, want text in UTF-8"
+        return file, [Diagnostic("E002", message, place, help=_SAVE)]
 
 
 class Known(Protocol):
@@ -185,8 +192,10 @@ def other_format(file: SourceFile) -> Diagnostic | None:
     cannot be read, since JSON may be valid YAML."""
     for name, start in _FORMATS.items():
         if start.match(file.text):
-            message = f"got {name}, want YAML"
-            return Diagnostic("E013", message, Span(file, 0, 0), help="a file starts with `language: 1`")
+            message, remedy = f"got {name}, want YAML", "a file starts with `language: 1`"
+            if file.text.startswith(('{"log":', '{"save":')):
+                message, remedy = "got a saved game, want YAML", "`regelwerk replay` and `play` read saved games"
+            return Diagnostic("E013", message, Span(file, 0, 0), help=remedy)
     return None
 
 
@@ -206,10 +215,11 @@ def _check_text(file: SourceFile) -> list[Diagnostic]:
     diagnostics = []
     if match := _UNREADABLE.search(file.text):
         message = f"character {_code_points(match[0])} is not allowed in a file"
-        diagnostics.append(_first(file, _UNREADABLE, Diagnostic("E003", message, _at(file, match.start(), 1))))
+        remedy = _SAVE if match[0] == "\0" else "delete it, or type it anew"
+        diagnostics.append(_first(file, _UNREADABLE, Diagnostic("E003", message, file.at(match.start()), (), remedy)))
     if match := _TAB.search(file.text):
         message = "got a tab as indentation, want spaces"
-        diagnostics.append(_first(file, _TAB, Diagnostic("E004", message, _at(file, match.end() - 1, 1))))
+        diagnostics.append(_first(file, _TAB, Diagnostic("E004", message, file.at(match.end() - 1))))
     if not is_normalized("NFC", file.text):
         diagnostics.append(_decomposed(file))
     return diagnostics
@@ -225,7 +235,7 @@ def _decomposed(file: SourceFile) -> Diagnostic:
         end += 1
     message = f"got {_code_points(text[start:end])}, want {_code_points(composed[start])}, which looks the same"
     remedy = "save the text in the Unicode form NFC"
-    return Diagnostic("E003", message, _at(file, start, end - start), help=remedy)
+    return Diagnostic("E003", message, file.at(start, end - start), help=remedy)
 
 
 def _code_points(text: str) -> str:
@@ -234,20 +244,11 @@ def _code_points(text: str) -> str:
 
 def _first(file: SourceFile, pattern: re.Pattern[str], diagnostic: Diagnostic) -> Diagnostic:
     """Report the first of many positions and count the others, since every line may have one."""
-    more = sum(1 for _ in pattern.finditer(file.text)) - 1
-    if not more:
-        return diagnostic
-    note = Note(f"{more} more {'place' if more == 1 else 'places'} like this in the file")
-    return Diagnostic(diagnostic.code, diagnostic.message, diagnostic.span, (note,))
+    return replace(diagnostic, more=sum(1 for _ in pattern.finditer(file.text)) - 1)
 
 
 def too_large(file: SourceFile) -> Diagnostic:
     return Diagnostic("E012", f"file is too large, want at most {MAX_BYTES // 1024 // 1024} MB", Span(file, 0, 0))
-
-
-def _at(file: SourceFile, start: int, length: int) -> Span:
-    start = max(0, min(start, len(file.text)))
-    return Span(file, start, min(start + length, len(file.text)))
 
 
 # -- from events to values ---------------------------------------------------------------------------------------------
@@ -329,6 +330,7 @@ class _Reader:
         self.anchors: dict[str, _Anchored] = {}
         self.count = 0
         self.root: Value | None = None
+        self.last: Scalar | None = None
 
     def read(self) -> tuple[Mapping | None, list[Diagnostic]]:
         import yaml
@@ -338,10 +340,18 @@ class _Reader:
         except _Refused as refused:
             return None, [*self.diagnostics, refused.diagnostic]
         except yaml.YAMLError as error:
-            return None, [*self.diagnostics, _syntax(self.file, error)]
+            return None, [*self.diagnostics, syntax_error(self.file, error, *self._opened())]
         if isinstance(self.root, Mapping):
             return self.root, self.diagnostics
         return None, [*self.diagnostics, self._no_mapping()]
+
+    def _opened(self) -> tuple[int, list[Span]]:
+        """Return the depth of the innermost block, and the last text in quotes and the innermost open bracket."""
+        text = self.file.text
+        quoted = [self.last.span] if self.last and self.last.style == "quoted" else []
+        brackets = [Span(self.file, this.start, len(text)) for this in self.open if text[this.start] in "[{"]
+        depth = max((self.file.position(this.start)[1] - 1 for this in self.open if not this.flow), default=-1)
+        return depth, quoted + brackets[-1:]
 
     def _no_mapping(self) -> Diagnostic:
         got = "a list" if isinstance(self.root, Sequence) else "text"
@@ -366,7 +376,7 @@ class _Reader:
             elif isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    span = _at(self.file, _index(event.start_mark), 3)
+                    span = self.file.at(_index(event.start_mark), 3)
                     raise _Refused(Diagnostic("E008", "a second document starts here, want one in a file", span))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
@@ -378,10 +388,11 @@ class _Reader:
         if style == "quoted" and (unreadable := _UNREADABLE.search(text)):
             name = f"U+{ord(unreadable[0]):04X}"
             message = f"an escape for {name} is not allowed in a text"
-            self.diagnostics.append(Diagnostic("E003", message, _at(self.file, start, 1)))
+            self.diagnostics.append(Diagnostic("E003", message, self.file.at(start)))
             text = _UNREADABLE.sub("�", text)
         value = _value(text) if style == "plain" else text
-        self._place(Scalar(text, style, Span(self.file, start, max(start, end)), value), 1, 1, event.anchor)
+        self.last = Scalar(text, style, Span(self.file, start, max(start, end)), value)
+        self._place(self.last, 1, 1, event.anchor)
 
     def _start(self, event: yaml.CollectionStartEvent, mapping: bool) -> None:
         start = self._content(event)
@@ -429,7 +440,10 @@ class _Reader:
         if any(this.anchor == name for this in self.open):
             raise _Refused(Diagnostic("E009", f"alias `*{name}` is inside its own anchor `&{name}`", span))
         if anchored is None:
-            raise _Refused(Diagnostic("E009", f"unknown alias `*{name}`, want an anchor `&{name}` before it", span))
+            place = self.file.text.find(f"&{name}")
+            notes = (Note("this is within a text", self.file.at(place, len(name) + 1)),) if place >= 0 else ()
+            message = f"unknown alias `*{name}`, want an anchor `&{name}` before it"
+            raise _Refused(Diagnostic("E009", message, span, notes, _ALIAS))
         if len(self.open) + anchored.height - 1 > MAX_DEPTH:
             raise _Refused(self._too_deep(span.start))
         self._place(anchored.value, anchored.size, anchored.height, None, span)
@@ -439,7 +453,7 @@ class _Reader:
         self.count += size if at or isinstance(value, Scalar) else 1
         if self.count > MAX_VALUES:
             message = f"the file expands to more than {MAX_VALUES} values, want fewer"
-            raise _Refused(Diagnostic("E010", message, at or _at(self.file, value.span.start, 1)))
+            raise _Refused(Diagnostic("E010", message, at or self.file.at(value.span.start)))
         if anchor:
             self.anchors[anchor] = _Anchored(value, size, height)
         if not self.open:
@@ -456,7 +470,7 @@ class _Reader:
             if not isinstance(key, Scalar) or key.style in ("literal", "folded"):
                 got = "a list" if isinstance(key, Sequence) else "a mapping" if isinstance(key, Mapping) else "a block"
                 self.diagnostics.append(
-                    Diagnostic("E006", f"got {got} as a key, want a word", _at(self.file, key.span.start, 1))
+                    Diagnostic("E006", f"got {got} as a key, want a word", self.file.at(key.span.start), help=_KEY)
                 )
             elif key.text in seen:
                 note = Note("first given here", seen[key.text].span)
@@ -473,9 +487,8 @@ class _Reader:
         tag = getattr(event, "tag", None)
         if tag:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self.diagnostics.append(
-                Diagnostic("E007", f"got the tag `{shown}`, want a value without tag", _at(self.file, start, 1))
-            )
+            message = f"got the tag `{shown}`, want a value without tag"
+            self.diagnostics.append(Diagnostic("E007", message, self.file.at(start), help=_TAG))
         if tag or event.anchor:
             properties = _PROPERTIES.match(self.file.text, start)
             start = properties.end() if properties else start
@@ -484,7 +497,7 @@ class _Reader:
         return start
 
     def _too_deep(self, start: int) -> Diagnostic:
-        return Diagnostic("E011", f"values are nested more than {MAX_DEPTH} deep, want fewer", _at(self.file, start, 1))
+        return Diagnostic("E011", f"values are nested more than {MAX_DEPTH} deep, want fewer", self.file.at(start))
 
 
 def _is_cut(text: str, value: Value) -> bool:
@@ -504,54 +517,6 @@ def _value(text: str) -> int | bool | str | None:
     if text in ("true", "false"):
         return text == "true"
     return None if text in ("", "~", "null") else text
-
-
-# -- errors of the parser ----------------------------------------------------------------------------------------------
-
-_QUOTE = "put text in double quotes if it contains `: ` or ` #`, or starts with a special character"
-_BRACKETS = "close it, or put text with brackets, braces or commas in double quotes"
-_ESCAPE = "write `\\\\` for `\\`, or use single quotes"
-_DEPTH = "compare the indentation with the lines above"
-# PyYAML's message (its two parsers differ) | our message | help | position: that of the problem or of its context
-_SAYINGS: tuple[tuple[str, str, str | None, str], ...] = (
-    (
-        "mapping values are not allowed",
-        "got an unexpected `:`, want one `key: value` a line",
-        _QUOTE,
-        "problem",
-    ),
-    ("could not find expected ':'", "got text without `:`, want `key: value`", _QUOTE, "context"),
-    ("cannot start any token", "got a character that cannot start a value", _QUOTE, "problem"),
-    ("quoted.*unexpected (end of stream|document)", "this quote is never closed", None, "context"),
-    ("escape|hexdecimal|hexadecimal|invalid Unicode", "got an unknown escape", _ESCAPE, "problem"),
-    ("',' or '\\]'", "the list in `[` is not closed, want `,` or `]`", _BRACKETS, "problem"),
-    ("',' or '}'", "the mapping in `{` is not closed, want `,` or `}`", _BRACKETS, "problem"),
-    ("flow (sequence|mapping|node)", "got something else, want a value, `,` or the closing bracket", None, "problem"),
-    ("sequence entries are not allowed", "got `-` after something else, want it on its own line", None, "problem"),
-    ("mapping keys are not allowed", "got `?`, want a key", _QUOTE, "problem"),
-    ("block mapping", "got something else, want a key at the depth of the keys before it", _DEPTH, "problem"),
-    ("block (collection|sequence)", "got something else, want `-` at the depth of those before it", _DEPTH, "problem"),
-    ("block scalar", "got something else after `|`, want the text on the lines below", None, "problem"),
-    ("anchor|alias", "got `&` or `*` without a name, want a value", _QUOTE, "problem"),
-    ("directive|incompatible YAML", "got a line that starts with `%`, want keys", None, "problem"),
-    ("tag", "got a tag, want a value without tag", _QUOTE, "problem"),
-    ("document start", "got something else after the end of the keys, want nothing", _DEPTH, "problem"),
-)
-
-
-def _syntax(file: SourceFile, error: Exception) -> Diagnostic:
-    """Return the diagnostic for an error of PyYAML, reworded for authors."""
-    context = str(getattr(error, "context", None) or "")
-    original = f"{context}; {getattr(error, 'problem', None) or ''}"
-    marks = {name: getattr(error, f"{name}_mark", None) for name in ("problem", "context")}
-    unknown = ("", "this cannot be read as YAML", None, "problem")
-    _, message, remedy, where = next((saying for saying in _SAYINGS if re.search(saying[0], original)), unknown)
-    mark = marks[where] or marks["problem"] or marks["context"]
-    start = marks["context"] if where == "problem" else None
-    span = _at(file, mark.index if mark else 0, 1)
-    remedy = _remedy_at(span) or remedy
-    notes = (Note("the value starts here", _at(file, start.index, 1)),) if start else ()
-    return Diagnostic("E001", message, span, notes if start and start.index != span.start else (), remedy)
 
 
 # -- rule text and its positions ---------------------------------------------------------------------------------------
@@ -592,7 +557,7 @@ def excerpt(scalar: Scalar) -> Excerpt | Diagnostic:
     if scalar.style != "folded" and "\n" in scalar.span.text:
         got = f"{scalar.style} text over several lines"
     remedy = "write `|` after the key and the text on the lines below"
-    return Diagnostic("E014", f"got {got}, want a block with `|`", _at(file, start, 1), help=remedy)
+    return Diagnostic("E014", f"got {got}, want a block with `|`", file.at(start), help=remedy)
 
 
 def _literal_lines(scalar: Scalar) -> Iterator[tuple[int, int]]:
@@ -607,26 +572,3 @@ def _literal_lines(scalar: Scalar) -> Iterator[tuple[int, int]]:
             return
         yield offset, file.line_starts[number - 1] + max(0, len(file.line(number)) - len(text))
         offset += len(text) + 1
-
-
-# Patterns of lines at which YAML parsing fails, and the help for each.
-_LOOKS: tuple[tuple[str, str], ...] = (
-    (
-        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer): +[^|\s]",
-        "put rule text that contains `: ` in a block: write `|` after the key and the text on the lines below",
-    ),
-    (
-        r"^ *(- +)?([\w-]+: +)?\[.*\] *[^\s,#\]}]",
-        "a list ends at its `]`; put text that starts with `[` in double quotes",
-    ),
-    (r": *\{\w+\}", "put text that starts with `{` in double quotes"),
-    (r"^ *[a-z_][\w-]*:[^\s:]", "write a space after the `:`"),
-)
-
-
-def _remedy_at(span: Span) -> str | None:
-    """Suggest a fix by the line of an error, or by the line above it if that opens a block."""
-    line, above = span.file.line(span.line), span.file.line(span.line - 1) if span.line > 1 else ""
-    if above.rstrip().endswith("|") and ":" in above and ": " not in line:
-        return "indent the text below a `|` deeper than the key before it"
-    return next((remedy for look, remedy in _LOOKS if re.search(look, line)), None)

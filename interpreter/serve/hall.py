@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interpreter.base.diagnostics import RulesetError, render
+from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import title_of
@@ -470,7 +470,7 @@ def _offers(named: list[str]) -> Iterable[Offer]:
 
 def errors_of(error: RulesetError) -> tuple[str, ...]:
     """Return the errors of a ruleset as text, with their places and remedies."""
-    return tuple(render(each) for each in error.diagnostics if each.severity == "error")
+    return tuple(rendered(each for each in error.diagnostics if each.severity == "error"))
 
 
 def title_for(live: Live, language: str) -> str:

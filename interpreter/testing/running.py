@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
+from interpreter.base.diagnostics import RulesetError, few
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.failing_values import Because, text_of
@@ -21,14 +21,14 @@ from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
-from interpreter.kernel.chance import Scripted
+from interpreter.kernel.chance import ChanceError, Scripted
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
-from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.plain.closures import Env
-from interpreter.reading.yaml import Scalar
+from interpreter.reading.yaml import Mapping, Scalar, Sequence
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 
@@ -79,10 +79,10 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     try:
         game = begun(checked, ruleset)
     except RulesetError as error:
-        yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in error.diagnostics))
+        yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in few(error.diagnostics)))
         return
     except (ValueError, RuleFailure) as error:
-        yield _cannot("the game cannot start", error, scenario.span)
+        yield _cannot("the game cannot start", error, scenario, scenario.span)
         return
     moves = scenario.when if scenario.sound is None else scenario.when[:-1]
     failure = _skipped(game, scenario)
@@ -109,16 +109,38 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         return
     yield from _unused(furthest, scenario)
     for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
-        yield from _holds(game, line, condition, size)
+        yield from _holds(game, scenario, line, condition, size)
     for sight, (value, size) in zip(scenario.sights, checked.sights, strict=True):
-        yield from _seen(game, sight, value, size)
+        yield from _seen(game, scenario, sight, value, size)
     if scenario.places:
         yield from _placed(game, scenario)
 
 
-def _cannot(what: str, error: Exception, span: Span) -> Failure:
+def _cannot(what: str, error: Exception, scenario: Scenario, span: Span) -> Failure:
     first, *others = str(error).splitlines() or [type(error).__name__]
-    return Failure(f"{what}: {first}", span, tuple(line.strip() for line in others))
+    return Failure(f"{what}: {first}", _place_of(error, scenario) or span, tuple(line.strip() for line in others))
+
+
+def _place_of(error: Exception, scenario: Scenario) -> Span | None:
+    """Return the place in a scenario at which it fails: the outcome of a chance, the innermost text, or the setting."""
+    if isinstance(cause := error.__cause__, ChanceError):
+        return _outcome(scenario, cause.name, cause.counter)
+    item = scenario.item.span
+    if isinstance(error, RuleFailure):
+        spans = (span for span in (error.span, *(caller.span for caller in error.chain)) if span is not None)
+        inside = (span for span in spans if span.file == item.file and scenario.span.end <= span.start < item.end)
+        return next(inside, None)
+    name, settings = str(error).partition("`")[2].partition("`")[0], scenario.item.get("set")
+    value = settings.get(name) if isinstance(settings, Mapping) else None
+    return value.span if value is not None else None
+
+
+def _outcome(scenario: Scenario, name: str, number: int) -> Span:
+    """Return the place of an outcome of chance, by its number from 0."""
+    chances = scenario.item.get("chance")
+    outcomes = chances.get(name) if isinstance(chances, Mapping) else None
+    items = outcomes.items if isinstance(outcomes, Sequence) else ()
+    return items[number].span if number < len(items) else scenario.span
 
 
 def begun(checked: Checked, ruleset: Ruleset) -> Game:
@@ -183,7 +205,11 @@ def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     for name, text in move.texts:
         value, size = checked.values[text.span]
         game.machine.meter.refill()
-        result = game.machine.expressions.compile(value)(game.state, [None] * size)
+        try:
+            result = game.machine.expressions.compile(value)(game.state, [None] * size)
+        except RuleFailure as error:
+            error.chain.append(Caller(str(move.choice["do"]), text.span))
+            raise
         choice[name] = game.ruleset.names.public(tuple(result) if isinstance(result, range) else result, value.type)
     return choice
 
@@ -197,7 +223,7 @@ def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | No
     except IllegalMove as error:
         return Failure(f"choice {number}: {_pending(game)}; {error}", move.span, _set_up_help(game) or ())
     except RuleFailure as error:
-        return _cannot(f"choice {number}", error, move.span)
+        return _cannot(f"choice {number}", error, checked.scenario, move.span)
     return None
 
 
@@ -214,7 +240,7 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
         try:
             choice = _choice(game, checked, move)
         except RuleFailure as error:
-            yield _cannot("the last choice", error, move.span)
+            yield _cannot("the last choice", error, scenario, move.span)
             return
         if not troubles and game.accepts(choice):
             troubles = list(examiner.make(game.offered(choice)))
@@ -245,7 +271,7 @@ def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure
     except IllegalMove as error:
         yield from _wrong_refusal(error, refusal, game.ruleset, _set_up_help(game) or ())
     except RuleFailure as error:
-        yield _cannot("`refused`", error, move.span)
+        yield _cannot("`refused`", error, checked.scenario, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
@@ -274,19 +300,20 @@ def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
     base, constants = game.machine.constants.layout.base["chance"], game.machine.constants
     counters = {name: game.state.cells[base + number] for name, number in constants.chance_names.items()}
     for name in game.chance.unused(counters):
-        yield Failure(f"unused outcomes of `{name}`: only {counters.get(name, 0)} used", scenario.span)
+        used = counters.get(name, 0)
+        yield Failure(f"unused outcomes of `{name}`: only {used} used", _outcome(scenario, name, used))
 
 
 def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
     result = game.result
     if result is None:
-        yield Failure(f"the game is not over: {_pending(game)}", scenario.span)
+        yield Failure(f"the game is not over: {_pending(game)}", scenario.item["places"].span)
     elif result.places != scenario.places:
         want = ", ".join(map(str, scenario.places))
-        yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.span)
+        yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.item["places"].span)
 
 
-def _holds(game: Game, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
+def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
     env: Env = [None] * size
     text = " ".join(line.text.split())
     try:
@@ -295,10 +322,10 @@ def _holds(game: Game, line: Scalar, condition: core.Expression, size: int) -> I
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, line.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, line.span)
 
 
-def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
+def _seen(game: Game, scenario: Scenario, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
     """Yield a failure if a seat does not see what it should, or sees what should be hidden."""
     text = " ".join(sight.text.text.split())
     if sight.seat not in game.machine.constants.seats:
@@ -314,7 +341,7 @@ def _seen(game: Game, sight: Sight, value: core.Expression, size: int) -> Iterat
         if sight.sees:
             yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, sight.text.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, sight.text.span)
     else:
         if not sight.sees:
             yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)

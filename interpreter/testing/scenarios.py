@@ -17,7 +17,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import Outcomes, chance_types
+from interpreter.engine.scripted_outcomes import Outcomes, chance_types, scripted
 from interpreter.language import core, nodes
 from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
@@ -375,7 +375,10 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
         rule = scenario.refused.rule
         known = [*model.rules, *model.standing, *model.triggers]
         if rule and rule not in known:
-            yield Diagnostic("E301", f"unknown rule `{rule}`{did_you_mean(rule, known)}", scenario.refused.move.span)
+            span = scenario.refused.move.item["rule"].span
+            near = did_you_mean(rule, known)
+            help = None if near else f"`regelwerk show {ruleset.id} --layers` lists the rules"
+            yield Diagnostic("E301", f"unknown rule `{rule}`{near}", span, help=help)
 
 
 def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
@@ -392,11 +395,15 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
                 sort = "chance" if known is None else "setting"
                 near = did_you_mean(name, names)
                 yield Diagnostic("E301", f"unknown {sort} `{name}`{near}", entry.key.span, help=_listed(names))
-            elif known is not None:
+                continue
+            for value in entry.value.items if known is None and isinstance(entry.value, Sequence) else [entry.value]:
                 try:
-                    ruleset.settings({name: scenario.settings[name]})
+                    if known is None:
+                        scripted(ruleset, {name: [plain(value)]}, None)
+                    else:
+                        ruleset.settings({name: plain(value)})
                 except ValueError as error:
-                    yield Diagnostic("E302", str(error), entry.value.span)
+                    yield Diagnostic("E302", str(error), value.span)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -414,7 +421,8 @@ def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
         message = f"unknown alternative `{name}`{did_you_mean(name, taken)}"
         yield Diagnostic("E301", message, move.span, help=_listed(taken))
         return
-    for key in move.choice:
-        if key != "do" and key not in taken[name]:
+    for entry in move.item.entries:
+        key = entry.key.text
+        if key != "do" and key in move.choice and key not in taken[name]:
             message = f"`{name}` takes no `{key}`{did_you_mean(key, taken[name])}"
-            yield Diagnostic("E301", message, move.span, help=_listed(taken[name] - {"who"}))
+            yield Diagnostic("E301", message, entry.key.span, help=_listed(taken[name] - {"who"}))

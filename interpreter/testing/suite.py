@@ -9,11 +9,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, render, unique
+from interpreter.base.diagnostics import Diagnostic, RulesetError, rendered, unique
+from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import words
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.statements import Statement, statements_of
+from interpreter.reading.yaml import Sequence, plain
 from interpreter.testing.running import Failure, Outcome, run_scenario
 from interpreter.testing.scenarios import Checked, Scenario, check_scenario, read_scenarios
 
@@ -108,15 +110,24 @@ class Suite:
             for changed in scenario.fails_with:
                 other = replace(scenario, settings={**scenario.settings, **changed})
                 if run_scenario(replace(checked, scenario=other)).passed:
-                    passes = Failure(f"it passes with {changed}, but `fails_with` names it", scenario.span)
+                    span = _named(scenario, "fails_with", changed)
+                    passes = Failure(f"it passes with {changed}, but `fails_with` names it", span)
                     outcome = replace(outcome, failures=(*outcome.failures, passes))
             return outcome
-        passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", scenario.span)
+        span = _named(scenario, "fails_for", ruleset)
+        passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", span)
         return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
 
     def messages(self) -> list[str]:
         """Return the diagnostics as text, without duplicates."""
-        return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
+        return rendered(unique(self.diagnostics))
+
+
+def _named(scenario: Scenario, key: str, value: object) -> Span:
+    """Return the place of a value in a list of a scenario."""
+    listed = scenario.item[key]
+    items = listed.items if isinstance(listed, Sequence) else (listed,)
+    return next((item.span for item in items if plain(item) == value), listed.span)
 
 
 def _placed_in(scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -172,5 +183,6 @@ def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnost
             suite.diagnostics.extend(errors)
         elif document is not None:
             message = f"`{document.id}` is not a scenario file: its kind is `{document.kind}`"
-            suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span))
+            remedy = "name a ruleset by its id, or the folder of its scenarios"
+            suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span, help=remedy))
     return scenarios

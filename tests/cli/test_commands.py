@@ -165,7 +165,7 @@ def test_validate_policies_against_all_rulesets_of_the_family(run: Run) -> None:
     result = run("validate", "pebbles/others")
     assert result.exit_code == 1
     assert "E301 unknown decision `nothing_of_this_game`" in result.stdout
-    assert result.stdout.endswith("4 files, 1 error\n")
+    assert result.stdout.endswith("4 files, 1 error; `regelwerk help E301` explains it\n")
 
 
 def test_validate_tells_all_errors(run: Run, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_lint_tells_what_it_finds(run: Run, pond: Path) -> None:
         "pond/overlays/bad.yaml:9:7: L002 `storm_comes` equals `storm_comes` of `pond` except"
     )
     assert "   note: `storm_comes` stands here (pond/family.yaml:159:7)\n" in result.stdout
-    assert result.stdout.endswith("\n1 found\n")
+    assert result.stdout.endswith("\n1 found; `regelwerk help L002` explains it\n")
     assert "# L002: rules that differ only in constants\n" in run("help", "L002").stdout
 
 
@@ -331,7 +331,7 @@ def test_lint_looks_at_what_was_asked(run: Run, pond: Path) -> None:
         'language: 1\noverlay: pond/wrong\nover: [pond]\nrules: {a: {is: "() -> int: b"}}\n', encoding="utf-8"
     )
     result = run("lint", "pond/overlays/bad.yaml")
-    assert (result.exit_code, "L002" in result.stdout, "\n1 found\n" in result.stdout) == (1, True, True)
+    assert (result.exit_code, "L002" in result.stdout, "\n1 found; " in result.stdout) == (1, True, True)
     assert result.stderr == "skipped because of errors: `pond` with `pond/wrong`\n"
     asked = run("lint", "pond/overlays/wrong.yaml")
     assert (asked.exit_code, "E301 unknown name `b`" in asked.stderr) == (1, True)

@@ -66,7 +66,7 @@ def test_a_scenario_that_cannot_be_read_is_not_left_out(run: Run, pond: Path) ->
     (pond / "scenarios").mkdir()
     (pond / "scenarios/all.yaml").write_text("language: 1\nscenarios: pond/all\nis: [{name: all}\n", encoding="utf-8")
     result = run("coverage", "--ruleset", "pond")
-    assert (result.exit_code, "scenarios/all.yaml:4:1: E001" in result.stderr) == (1, True)
+    assert (result.exit_code, "scenarios/all.yaml:3:5: E001" in result.stderr) == (1, True)
 
 
 def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
@@ -76,7 +76,10 @@ def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
     assert "no statements of the rulebook `pond` found in `<family>/statements/*.csv`" in result.stderr
     _change(pond / "editions/classic.yaml", "rulebook: pond\n", "")
     result = run("coverage", "--ruleset", "pond")
-    assert (result.exit_code, result.stderr) == (1, "Error: `pond` follows no rulebook\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: `pond` follows no rulebook; `rulebook` of an edition names one\n",
+    )
 
 
 @pytest.mark.parametrize("named", ["pond", "pond/pond.yaml"])
@@ -108,9 +111,7 @@ def test_all_rulesets_that_follow_a_book_are_looked_at_wherever_they_stand(
 def test_who_asks_for_a_book_that_no_ruleset_here_follows_is_told_how_to_name_one(run: Run, pond: Path) -> None:
     result = run("coverage", "--rulebook", "meadow")
     assert result.exit_code == 2
-    assert "no ruleset follows 'meadow'; name a ruleset that does by its path: --ruleset PATH" in " ".join(
-        result.stderr.split()
-    )
+    assert "name a ruleset of another book by its path: --ruleset PATH" in " ".join(result.stderr.split())
 
 
 ISLANDS = POND.parents[3] / "docs/examples/islands/power-grid"

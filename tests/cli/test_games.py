@@ -172,7 +172,7 @@ def test_a_file_that_is_no_kept_game(run: Run, tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     result = run("run", *GAME, "--log", str(tmp_path / "no" / "log"))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "no such file or directory" in result.stderr
+    assert "no such folder" in result.stderr
 
 
 def test_simulate(run: Run, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch:
     nowhere = tmp_path / "no" / "rows.csv"
     assert f"{nowhere.parent}: no such folder" in run("simulate", *GAME, "--rows", str(nowhere)).stderr
     for option in ("-n", "--seed"):
-        assert "is not in the range" in run("simulate", *GAME, option, "99999999999999999999").stderr
+        assert "got `99999999999999999999`, want a number from " in run("simulate", *GAME, option, "9" * 20).stderr
     rows = str(tmp_path / "rows.csv")
     both = run("simulate", *GAME, "-n", "2", "--rows", rows, "--seats", rows)
     assert (both.exit_code, "only a .duckdb file takes both tables" in both.stderr) == (2, True)

@@ -64,7 +64,7 @@ def test_without_resvg_a_png_is_refused_with_a_remedy(
         ([ISLES, "isles.svg", "--stats"], 2, "--stats goes to stdout, not to a file"),
         ([ISLES, "-o", "json"], 2, "-o json goes with --stats"),
         ([ISLES, "--first", "3"], 2, "--first goes with --stats"),
-        ([ISLES, "--stats", "--first", "0"], 2, "0 is not in the range 1<=x<=12"),
+        ([ISLES, "--stats", "--first", "0"], 2, "got `0`, want a number from 1 to 12"),
         ([ISLES, "/no/such/folder/isles.svg"], 1, "Error: /no/such/folder/isles.svg: no such file or directory"),
         (["nothing.jsonl"], 2, "nothing.jsonl: no such file"),
     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -181,7 +183,7 @@ def test_other_formats_are_said_to_be_no_yaml(run: Run, tmp_path: Path, command:
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     result = run(command, str(tmp_path / "mine.yaml"))
     assert result.exit_code == 1
-    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if " E0" in line] == [
+    assert [line.partition("mine.yaml")[2] for line in result.output.splitlines() if ": E0" in line] == [
         f":1:1: E013 got {format}, want YAML"
     ]
 
@@ -292,3 +294,143 @@ def test_swapped_arguments_with_a_saved_game(run: Run, tmp_path: Path) -> None:
 
 def test_two_arguments_of_which_none_is_a_ruleset(run: Run) -> None:
     assert "E031 unknown ruleset `pebbels`; did you mean `pebbles`?" in run("explain", "pebbels", "may_pull").stderr
+
+
+SAVES = "`regelwerk run RULESET --log FILE` saves a game"
+LISTS = "`regelwerk list` lists all rulesets"
+LEADS_ON = {
+    # ids
+    "run": "Missing argument 'RULESET'. `regelwerk list` lists the rulesets",
+    "run Germany": "did you mean `germany-2004`, `germany-2018` or `bsw-germany`?",
+    "run germany_2018": "did you mean `germany-2018`?",
+    "run Power-Games": LISTS,
+    "run power-grid/germany": "did you mean `germany-2004`, `germany-2018` or `bsw-germany`?",
+    "run power-grid/germany-2018": "is a map, not a ruleset\n   help: rulesets for it: `germany-2018`",
+    "run power-grid/scenarios": LISTS,
+    "run ./pebbles": "`pebbles` is the id of a ruleset: type it without path and suffix",
+    "run pebbles.yaml": "`pebbles` is the id of a ruleset: type it without path and suffix",
+    "run peebles.yaml": "no file `peebles.yaml`; did you mean `pebbles`?",
+    "run FOLDER": "is a folder, want a file\n   help: rulesets in it: `FOLDER/pebbles/pebbles.yaml`",
+    "run EMPTY": f"is a folder, want a file\n   help: {LISTS}",
+    "run LOG": "got a saved game, want YAML",
+    "validate nosuch": LISTS,
+    "new map town --for nosuch": LISTS,
+    "fmt pebbles": "no such file or folder; its files are in `",
+    # overlays
+    "run pebbles --with nosuch": "unknown overlay `pebbles/nosuch`",
+    "run germany-2018 --with nosuch": "known here: `power-grid/beginners`, `power-grid/hidden-money`, ",
+    "run germany-2018 --with robot": "did you mean `power-grid/robots`?",
+    "run germany-2018 --with Robots": "did you mean `power-grid/robots`?",
+    "run germany-2018 --with germany-2004": "`power-grid/germany-2004` is a map",
+    "run germany-2018 --with power-grid/2004": "`power-grid/2004` is an edition",
+    "run germany-2018 --without robots": "overlays that it lists: none",
+    # options and arguments
+    "run pebbles -players 3": "got `layers`, want a number from 1; did you mean `--players`?",
+    "run pebbles --log FOLDER/no/game.jsonl": "FOLDER/no: no such folder",
+    "show pebbles --ir nosuch": "`regelwerk show pebbles --layers` lists the rules",
+    "new": "KIND is missing: map, overlay, edition, game",
+    "new game": "NAME is missing: name (lower-case letters, digits, `-`)",
+    "help E999": "unknown code 'E999'; `regelwerk help` lists all codes",
+    "whatif LOG": "Missing option '--at'. Number of choices before the decision to change.",
+    "whatif": f"Missing argument 'LOG'. {SAVES}",
+    "explain pebbles": "Missing argument 'NAME|NUMBER|MOVE'. Type a name of the rules",
+    "try pebbles": "Missing argument 'EXPR'. Type an expression, such as `round`",
+    "play": f"Missing argument 'RULESET|LOG[@N]'. `regelwerk list` lists the rulesets; {SAVES}",
+    "build pebbles": "Missing argument 'FILE.wasm'. Type the name of the file to write",
+    "compare": "Missing argument 'A B'. `regelwerk list` lists the rulesets",
+    "tune": "Missing argument 'POLICY'. `regelwerk show RULESET` lists policies",
+    "tune weighed --for pebbles --only nosuch": "`weighed` has no weight `nosuch`; known here: ",
+    "coverage --rulebook nosuch": "no ruleset follows 'nosuch'; known here: 'australia', ",
+    "coverage --rulebook germany-usa-2018 --kind nosuch": "known here: `advice`, `component`, `example`",
+    "coverage pebbles": "`pebbles` follows no rulebook; `rulebook` of an edition names one",
+    # files
+    "replay TEXT": f"line 1 is not a line of a saved game; {SAVES}",
+    "replay EMPTY/none.jsonl": f"no such file; {SAVES}",
+    "play TEXT": f"line 1 is not a line of a saved game; {SAVES}",
+    "test EMPTY": "has no scenarios; `regelwerk test --record RULESET --to FILE` writes one",
+    "test FOLDER/pebbles/pebbles.yaml": "name a ruleset by its id, or the folder of its scenarios",
+    "test LOG": "`regelwerk replay` and `play` read saved games",
+}
+"""Mistyped commands, and what the answer has to say."""
+
+
+@pytest.mark.parametrize("line", LEADS_ON)
+def test_a_mistake_leads_on(run: Run, tmp_path: Path, line: str) -> None:
+    folder = changed(tmp_path / "games", "family.yaml", "", "").as_posix()
+    (tmp_path / "text.txt").write_text("hello\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    log = (tmp_path / "game.jsonl").as_posix()
+    assert "LOG" not in line.split() or run("run", "pebbles", "--seed", "1", "--log", log).exit_code == 0
+    made = {"FOLDER": folder, "TEXT": f"{tmp_path}/text.txt", "EMPTY": f"{tmp_path}/empty", "LOG": log}
+
+    def put(text: str) -> str:
+        for name, place in made.items():
+            text = re.sub(rf"(?<![A-Z]){name}\b(?!@)", place, text)
+        return text
+
+    result = run(*(put(word) if "|" not in word else word for word in line.split()))
+    assert result.exit_code in (1, 2)
+    said = LEADS_ON[line]
+    expected = said if "Missing" in said or SAVES in said else put(said)
+    assert expected in result.output
+
+
+IN_RULES = {
+    ("require number > 0", "require number"): "help: compare it, as in `… > 0`",
+    ("count(heap) -", "len(heap) -"): "unknown rule `len`\n",
+    ("note began(lot)", "print(lot)"): "help: declare an event, and write `note event(…)`",
+    ("- count(who.taken)", "- seats.taken"): "help: an item may have it: `[x.taken for x in …]`, `first(…).taken`",
+    ("last_pebble == stays", "last_pebble is stays"): "help: `==` compares values; `is` tests the kind of a card",
+    ("setup: prepare", "setup: begin_it"): "help: declare it under `rules`",
+    ("if left() > 0:", "if left() > 0"): "note: decisions here: none",
+    ("title: Pebbles", "players_of_it: 3\ntitle: Pebbles"): "help: known here: `language`, `family`, `title`, ",
+    ("title: Pebbles", "title: Pebbles\n<<<<<<< ours"): "help: a merge of Git left two versions here",
+    ("round: [pulling]", "round: [pulling, #x]"): "E001 `#` starts a comment: the list in `[` is not closed",
+    ('"{who} has', '"{who}" has'): "help: in double quotes write `\\\"` for a quote, in single quotes `''`",
+    ("settings:", "settings: &settings\nabout: *setings"): "help: put text that starts with `*` in double quotes",
+}
+
+
+@pytest.mark.parametrize(("mistake", "said"), IN_RULES.items(), ids=[new for _, new in IN_RULES])
+def test_a_mistake_in_a_file_leads_on(run: Run, tmp_path: Path, mistake: tuple[str, str], said: str) -> None:
+    path = changed(tmp_path, "family.yaml", *mistake) / "pebbles" / "pebbles.yaml"
+    for ends in ("\n", "\r\n"):
+        family = path.parent / "family.yaml"
+        family.write_bytes(family.read_bytes().replace(b"\n", ends.encode()))
+        result = run("validate", str(path))
+        assert (result.exit_code, said in result.stdout) == (1, True), result.stdout
+
+
+@pytest.mark.parametrize(
+    ("encoding", "title", "code"),
+    [("utf-16", "Größe", "E002"), ("utf-16-be", "Pond", "E003"), ("latin-1", "Größe", "E002")],
+)
+def test_another_encoding_says_what_to_do(run: Run, tmp_path: Path, encoding: str, title: str, code: str) -> None:
+    (tmp_path / "mine.yaml").write_bytes(f"language: 1\nruleset: mine\ntitle: {title}\n".encode(encoding))
+    result = run("validate", str(tmp_path / "mine.yaml"))
+    assert f": {code} " in result.stdout
+    assert "   help: save the file as UTF-8 in your editor\n" in result.stdout
+
+
+def test_a_port_in_use_leads_to_another(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        result = run("serve", "pebbles", "--port", port, "--no-browser", "--data", str(tmp_path / "tables.sqlite"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"Error: cannot listen at 127.0.0.1:{port}: address already in use; `--port N` takes another one\n" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize("command", ["run --log", "test --record --to", "rulebook", "map", "build", "simulate --rows"])
+def test_a_folder_is_no_file_to_write(run: Run, tmp_path: Path, command: str) -> None:
+    suffix = {"rulebook": ".html", "map": ".svg", "build": ".wasm", "simulate --rows": ".csv"}.get(command, "")
+    (tmp_path / f"folder{suffix}").mkdir()
+    words, ruleset = command.split(), "goofspiel" if command != "map" else "germany-2018"
+    result = run(words[0], ruleset, *words[1:], str(tmp_path / f"folder{suffix}"))
+    assert result.exit_code in (1, 2)
+    assert "is a directory" in result.stderr
+    assert result.stdout == ""

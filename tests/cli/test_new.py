@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from interpreter.authoring.scaffold import new_overlay
 from interpreter.base.paths import schema_folder
 from interpreter.cli.commands import new
+from interpreter.engine.ruleset import load
 from tests.cli.conftest import Run
 
 POND = Path(__file__).parents[1] / "bad" / "_base" / "pond"
@@ -23,6 +26,7 @@ MADE = {
     "overlay of a larger game": ["overlay", "short", "--for", "germany-2004"],
     "edition": ["edition", "2024", "--for", "germany-2018", "--title", "Rules: ours, since 2024"],
     "edition of a small family": ["edition", "ours", "--for", "pond"],
+    "overlay for a path": ["overlay", "short", "--for", str(POND / "pond.yaml")],
 }
 
 
@@ -48,10 +52,11 @@ def test_what_is_new_validates_and_runs(run: Run, folder: Path, name: str) -> No
     written = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("wrote ")]
     assert sorted(written) == [path.relative_to(folder).as_posix() for path in files(folder)]
     for path in files(folder):
-        modeline = re.match(r"# yaml-language-server: \$schema=(\S+)\n#?", path.read_text(encoding="utf-8"))
-        assert modeline is not None
-        assert modeline[1].startswith(schema_folder().as_uri())
-        assert "«" not in path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        assert "«" not in text
+        assert text.startswith(("# ", "language: 1\n"))
+        for here in (folder, Path.home(), Path.cwd(), schema_folder(), Path(sys.prefix)):
+            assert str(here) not in text, "no path of a machine stands in a file"
     assert run("fmt", "--check", ".").exit_code == 0
     commands = [line.strip() for line in result.stdout.partition("Next:\n")[2].splitlines()]
     ran = []
@@ -202,3 +207,18 @@ def test_where_it_is_written(run: Run, folder: Path, tmp_path: Path, monkeypatch
     (folder / "rulesets").mkdir()
     assert run("new", "game", "three").exit_code == 0
     assert (folder / "rulesets" / "three" / "three.yaml").exists()
+
+
+def test_a_ruleset_of_another_folder_says_where_to_write(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REGELWERK_PATH")
+    result = run("new", "map", "pool", "--for", str(POND / "pond.yaml"))
+    assert (result.exit_code, files(folder)) == (1, [])
+    assert f"nothing was written; `--in {POND.parent.as_posix()}` writes beside `pond`" in result.stderr
+
+
+def test_a_file_in_a_checkout_names_its_schema(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreter.authoring.scaffold.schema_folder", lambda: folder / "schemas")
+    (file,) = new_overlay("short", "Short", folder / "rulesets", load("goofspiel"))
+    assert file.text.startswith("# yaml-language-server: $schema=../../../schemas/overlay.schema.json\n#\n")

@@ -16,7 +16,11 @@ def test_scenarios_of_the_current_folder_are_run(run: Run, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     run("new", "map", "my-town", "--for", "germany-2018", "--in", ".")
     none = run("test")
-    assert (none.exit_code, none.stdout, none.stderr) == (1, "this folder has no scenarios\n", ELSEWHERE)
+    assert (none.exit_code, none.stdout, none.stderr) == (
+        1,
+        "this folder has no scenarios; `regelwerk test --record RULESET --to FILE` writes one\n",
+        ELSEWHERE,
+    )
     run("new", "game", "heap", "--in", ".")
     for folder in (".", "heap", "heap/scenarios"):
         monkeypatch.chdir(tmp_path / folder)

@@ -73,5 +73,8 @@ def test_what_is_looked_for_stands_between_the_words(run: Run, expression: str) 
 
 
 def test_where_there_are_no_scenarios(run: Run) -> None:
-    assert run("test", "pebbles").stdout == "`pebbles` has no scenarios\n"
+    assert (
+        run("test", "pebbles").stdout
+        == "`pebbles` has no scenarios; `regelwerk test --record RULESET --to FILE` writes one\n"
+    )
     assert run("test", "goofspiel", "-k", "robots").stdout == "no scenario matches\n"

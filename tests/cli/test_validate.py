@@ -174,7 +174,7 @@ is:
         ("stay at", "greedy.yaml:7:"),
         ("leap by missing", "greedy.yaml:7:17: E301 unknown name `missing`"),
         ("stay\n      prefer: |\n        stay", "E005"),
-        ("stay\n      wrong: [", "greedy.yaml:9:1: E001"),
+        ("stay\n      wrong: [", "greedy.yaml:8:14: E001"),
     ],
 )
 def test_a_ruleset_is_checked_with_its_policies(run: Run, pond: Path, line: str, said: str) -> None:

@@ -69,7 +69,15 @@ def test_a_line_for_many_tells_of_the_first_and_the_last(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["pull white 2", "pull kind=white number=2", "pull number=2 kind=White", "p white number=2", "PULL white 2"],
+    [
+        "pull white 2",
+        "pulls 2 white",
+        "Pulls  2 white",
+        "pull kind=white number=2",
+        "pull number=2 kind=White",
+        "p white number=2",
+        "PULL white 2",
+    ],
 )
 def test_typed_choices(game: Game, text: str) -> None:
     assert game.decision is not None

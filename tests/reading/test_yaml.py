@@ -120,7 +120,7 @@ def test_aliases_stand_for_what_they_name() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "place"),
     [
-        ("a: [1, 2\nb: 3\n", "E001", (2, 2)),
+        ("a: [1, 2\nb: 3\n", "E001", (1, 4)),
         ("a: b: c\n", "E001", (1, 5)),
         ("a: 'b\n", "E001", (1, 4)),
         ("a: @b\n", "E001", (1, 4)),
@@ -169,7 +169,8 @@ def test_all_that_is_wrong_is_reported_and_the_rest_is_read() -> None:
 
 def test_further_tabs_are_counted() -> None:
     (found,) = refused("a:\n\tb: 1\n\tc: 2\n\td: 3\n")
-    assert [note.message for note in found.notes] == ["2 more places like this in the file"]
+    assert found.more == 2
+    assert "   note: 2 more like this" in render(found).splitlines()
 
 
 def test_an_alias_bomb_is_refused() -> None:

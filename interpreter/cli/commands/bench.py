@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,31 +32,15 @@ USUAL = 4
 @click.argument("rulesets", nargs=-1, metavar="[RULESET]...")
 @options.overlays_option
 @options.settings_option
-@click.option(
-    "--players",
-    "-p",
-    type=click.IntRange(min=1),
-    multiple=True,
-    metavar="N",
-    help="Number of players; repeat it for several rows.  [default: 4, or the closest allowed number]",
-)
-@click.option(
-    "--bots",
-    metavar="POLICY",
-    help="Policy of all seats.  [default: bench, or as in `run`]",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Duration of each measurement, in seconds.",
-)
+@options.several_players_option(f"{USUAL}, or the closest allowed number")
+@options.bots_option("bench, or as in `run`; one for all seats")
+@options.seconds_option(1.0, "1 for each measurement")
 @click.option(
     "--rounds",
-    type=click.IntRange(min=1),
+    type=options.Number(min=1),
     default=5,
     show_default=True,
+    metavar="N",
     help="Number of runs; the medians are reported.",
 )
 @click.option(
@@ -83,23 +66,22 @@ def command(
 
     `games/s` and `decisions/s` measure whole games, `applied/s` games through `decision` and `apply`. `free` counts
     decisions with more than one option. `clone`, `undo` and `digest` are measured in round 6, or halfway through a
-    shorter game; `load` in a new process; `kB` is the peak memory of a game with its log. All times are CPU times.
+    shorter game; `load` in a new process; `kB` is the peak memory of a game with its log. All times are CPU times. The
+    seeds are fixed, so that figures can be compared.
 
     Saved figures are also normalised by a small Python loop, so that you can compare machines.
 
     \b
     Examples:
       regelwerk bench
-      regelwerk bench germany-2018 --players 3 --players 6 --bots greedy
+      regelwerk bench germany-2018 --players 3,6 --bots greedy
       regelwerk bench germany-2004 --with robots:2 --players 3
-      regelwerk bench goofspiel --seconds 0.2 --rounds 3 -o json
+      regelwerk bench goofspiel --time 0.2 --rounds 3 -o json
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
     """
     from interpreter.simulate.baseline import changes, report, row_of
 
-    if not isfinite(seconds):
-        raise click.BadParameter("want a finite number of seconds", param_hint="--seconds")
     if save is not None and not save.parent.is_dir():
         raise click.BadParameter(f"no such folder: {save.parent}", param_hint="--save")
     kept = _baseline(baseline) if baseline is not None else None

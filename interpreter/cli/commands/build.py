@@ -25,7 +25,7 @@ __all__ = ["command"]
 @options.ruleset_argument
 @click.argument("file", metavar="FILE.wasm", type=click.Path(dir_okay=False, path_type=Path))
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.settings_option
 @click.option(
     "--policy",

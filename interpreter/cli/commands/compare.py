@@ -60,19 +60,11 @@ class _Games(Struct, frozen=True):
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
 @options.overlays_option
-@click.option(
-    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
-)
+@options.players_option("rules for any number; games for the smallest that both allow")
 @options.settings_option
 @click.option("--full", is_flag=True, help="List every difference, effect, card, node and kind.")
 @click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
-@click.option(
-    "--games",
-    "-n",
-    type=click.IntRange(2, options.MOST_GAMES),
-    metavar="N",
-    help="Also play this number of games of both.",
-)
+@options.games_option(about="none", least=2)
 @click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
 @options.bots_option("sensible where both have it, else greedy, else random")
 @options.seed_option

@@ -44,16 +44,11 @@ SINGULAR = {
 @click.option(
     "--ruleset",
     metavar="RULESET",
-    help="Report this ruleset only; same as RULESET.  [default: all that follow the rulebook]",
+    help="Ruleset to use.  [default: all that follow the rulebook]",
 )
 @click.option("--kind", metavar="KIND", help="Count only statements of this kind, such as rule, table or ui.")
 @click.option("--mutate", is_flag=True, help="Mutation test: break each rule and check that a scenario fails.")
-@click.option(
-    "--games",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Play this number of games to find the rules that play exercises.",
-)
+@options.games_option(about="none")
 @click.option("--html", "page", metavar="FILE", help="Write a page with every statement and its implementation.")
 @options.output_option("text", "json")
 def command(
@@ -77,7 +72,7 @@ def command(
 
     With --games, bots play with every number of players and with the overlays of the scenarios. The report then shows
     which of the citing rules, conditions, triggers, tables and settings play exercised, which only a scenario
-    exercised, and which nothing exercised. Game i has the seed i (from 0).
+    exercised, and which nothing exercised. Game i has the seed i (from 0), so that reports can be compared.
 
     The exit status is 1 if a statement is left over, or a rule is never exercised.
 
@@ -100,7 +95,8 @@ def command(
     ruleset = ruleset or named
     books = _books(rulebook, ruleset)
     if not books:
-        refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
+        who = f"`{ruleset}`" if ruleset is not None else "no ruleset"
+        refused(f"{who} follows {'no' if ruleset is not None else 'a'} rulebook; `rulebook` of an edition names one")
     shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
     with naming("looking at") as tell:
         coverages = [
@@ -109,7 +105,11 @@ def command(
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
-            refused(f"no rulebook here has a statement of the kind `{kind}`")
+            from interpreter.base.suggest import did_you_mean_one_of
+            from interpreter.reading.statements import STATEMENT_KINDS
+
+            near = did_you_mean_one_of(kind, STATEMENT_KINDS)
+            refused(f"no rulebook here has a statement of the kind `{kind}`{near}")
     for coverage in coverages:
         if not coverage.counted:
             refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
@@ -173,7 +173,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
         others = rulebooks_named(shelf) if ruleset is None else {}
         hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")
         if not hint and ruleset is None:
-            hint = "; name a ruleset that does by its path: --ruleset PATH"
+            listed = ", ".join(f"'{book}'" for book in sorted({**books, **others})) or "none"
+            hint = f"; known here: {listed}; name a ruleset of another book by its path: --ruleset PATH"
         who = "no ruleset" if ruleset is None else f"'{ruleset}' is not a ruleset that"
         raise click.BadParameter(f"{who} follows '{rulebook}'{hint}", param_hint="--rulebook")
     return {rulebook: books[rulebook]}

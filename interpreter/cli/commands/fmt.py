@@ -51,7 +51,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
       regelwerk fmt --check rulesets
       regelwerk fmt - < rulesets/goofspiel/family.yaml
     """
-    from interpreter.base.diagnostics import render
+    from interpreter.base.diagnostics import rendered
 
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("`-` goes without other paths")
@@ -61,8 +61,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
         changed += file.changes
         if file.new is None:
             unread += 1
-            for diagnostic in file.found:
-                notice(render(diagnostic))
+            notice("\n".join(rendered(file.found)))
         elif diff:
             _show(file)
         elif file.path is None:
@@ -92,6 +91,13 @@ def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
         yield _tidy("<stdin>", None, sys.stdin.buffer.read())
         return
     for path in map(Path, paths) if paths else ruleset_roots():
+        if not path.exists():
+            from interpreter.cli.failures import refused
+            from interpreter.engine.ruleset import find
+
+            document = find(str(path))[1]
+            place = f"; its files are in `{document.path.parent.as_posix()}`" if document is not None else ""
+            refused(f"{path}: no such file or folder{place}")
         for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
             yield _tidy(file.as_posix(), file, file.read_bytes())
 

@@ -45,7 +45,8 @@ def command(code: str | None, output: str) -> None:
 
         near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}) or did_you_mean(code.lower(), commands)
         near = near.replace("`", "'")
-        raise click.BadParameter(f"unknown code '{code}'{near}", param_hint="CODE")
+        remedy = near or "; `regelwerk help` lists all codes"
+        raise click.BadParameter(f"unknown code '{code}'{remedy}", param_hint="CODE")
     text = page if page is not None else f"{name}: {CODES[name]}"
     if output == "json":
         as_json({"code": name, "meaning": CODES.get(name, ""), "page": page})

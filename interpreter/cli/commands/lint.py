@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("--all", "every", is_flag=True, help="Without arguments: check all rulesets, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
 @click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
 @options.output_option("text", "json", "github")
@@ -73,21 +73,22 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
 def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
     """Print the findings and the skipped files."""
-    from interpreter.base.diagnostics import render, to_json
+    from interpreter.base.diagnostics import as_data, rendered
     from interpreter.cli.commands.validate import annotate
+    from interpreter.cli.failures import way_on
     from interpreter.reading.files import resolved
 
     if output == "json":
         ids = sorted({ruleset.id for ruleset in looked_at.selected})
-        rows = [to_json(finding) for finding in findings]
-        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": rows})
+        data = {"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "found": len(findings)}
+        as_json({**data, "findings": as_data(findings)})
     elif output == "github":
         parts = (document for ruleset in looked_at.selected for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
     else:
-        for finding in findings:
-            say(render(finding))
-        say(f"{len(findings) or 'nothing'} found")
+        for text in rendered(findings):
+            say(text)
+        say(f"{len(findings) or 'nothing'} found{way_on(findings)}")
         if elsewhere:
             notice("skipped: rulesets of other folders; `regelwerk lint --all` checks all rulesets")
     if looked_at.skipped:

@@ -28,7 +28,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--first",
-    type=click.IntRange(min=1, max=12),
+    type=options.Number(1, 12),
     metavar="N",
     help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
 )

@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 @click.command("new")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="KIND")
 @click.argument("name", required=False, metavar="NAME")
-@click.option("--for", "base", metavar="RULESET", help="Ruleset to build on. Not needed for a game.")
+@click.option("--for", "base", metavar="RULESET", help="Ruleset that it is for.  [default: none, for a game]")
 @click.option("--title", metavar="TEXT", help="Title.  [default: from the name]")
 @click.option(
     "--in",
@@ -93,7 +93,8 @@ def _prompted(
 ) -> str:
     """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
     if not _is_interactive():
-        raise click.UsageError(f"{missing} is missing")
+        want = ", ".join(type.choices) if isinstance(type, click.Choice) else question.lower()
+        raise click.UsageError(f"{missing} is missing: {want}")
     return str(click.prompt(question, type=type, default=default, err=True))
 
 
@@ -227,21 +228,24 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
     """Check that the new files load; otherwise report why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
-    from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.base.diagnostics import RulesetError, rendered
     from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
 
     try:
         if base is not None and kind == "overlay":
-            load(base.id, [*base.overlays, files[0].id], _shelf(root))
+            load(base.document.path, [*base.overlays, str(root / files[0].place)])
         else:
             load(root / next(file.place for file in files if file.kind == "ruleset"))
     except RulesetError as error:
         more = left_out(base, files[0]) if base is not None and kind == "map" else []
         if base is None or not more:
-            for diagnostic in error.diagnostics:
-                notice(render(diagnostic))
-            refused("the generated files do not suit the family; nothing was written")
+            notice("\n".join(rendered(error.diagnostics)))
+            beside = _shown(base.shelf.roots[0]) if base is not None else ""
+            hint = (
+                f"; `--in {beside}` writes beside `{base.id}`" if base is not None and _is_elsewhere(base, root) else ""
+            )
+            refused(f"the generated files do not suit the family; nothing was written{hint}")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""
         refused(
@@ -256,13 +260,19 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = _shown(root / files[0].place)
     if kind == "overlay" and base is not None:
-        run = f"regelwerk run {base.id} --with {files[0].id if _is_known(root) else first}"
+        name = _shown(base.document.path) if _is_elsewhere(base, root) else base.id
+        run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
         lines = [f"regelwerk validate {places['ruleset']}", f"regelwerk run {places['ruleset']}"]
     if kind == "game":
         lines += [f"regelwerk play {places['ruleset']}", f"regelwerk test {places['scenarios']}"]
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
+
+
+def _is_elsewhere(base: Ruleset, root: Path) -> bool:
+    """Return whether a ruleset is found by its path alone."""
+    return _shelf(root).find("ruleset", base.id) is None
 
 
 def _is_known(root: Path) -> bool:

@@ -24,8 +24,8 @@ __all__ = ["command"]
 @click.command("play")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @options.overlays_option
-@options.players_option
-@click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Your seat.  [default: 1]")
+@options.players_option()
+@click.option("--seat", type=options.Number(min=1), default=1, metavar="N", help="Your seat.  [default: 1]")
 @options.seed_option
 @options.settings_option
 @options.bots_option()

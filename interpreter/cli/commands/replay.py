@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 @click.command("replay")
 @options.log_argument
-@click.option("--ruleset", metavar="RULESET", help="Use this ruleset instead of the one that the log names.")
+@click.option("--ruleset", metavar="RULESET", help="Ruleset to use.  [default: the one that LOG names]")
 @click.option("--numbers", is_flag=True, help="Print the game with the line numbers that `explain` takes.")
 @options.output_option("text", "json")
 def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:

@@ -24,9 +24,7 @@ SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 @options.ruleset_argument
 @click.argument("file", required=False)
 @options.overlays_option
-@click.option(
-    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Number of players that the book is for."
-)
+@options.players_option("any")
 @options.settings_option
 @click.option("--sheet", is_flag=True, help="Write one or two pages with what a map, overlay or edition changes.")
 @click.option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from errno import ENOENT
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -29,7 +28,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @click.command("run")
 @options.ruleset_argument
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.bots_option()
@@ -114,8 +113,7 @@ def _log_file(log: Path) -> Iterator[IO[str]]:
         with click.open_file(str(log), "w", encoding="utf-8") as file:
             yield file
         return
-    if not log.parent.is_dir():
-        raise FileNotFoundError(ENOENT, "no such file or directory", str(log))
+    options.can_be_written(log)
     unfinished = log.with_name(f"{log.name}.part")
     try:
         with unfinished.open("w", encoding="utf-8") as file:

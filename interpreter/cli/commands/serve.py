@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from types import FrameType
 
@@ -10,6 +11,7 @@ import click
 
 from interpreter.base.diagnostics import readable
 from interpreter.base.extras import install_command
+from interpreter.cli import options
 from interpreter.cli.output import notice
 
 __all__ = ["command"]
@@ -20,7 +22,9 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 @click.command("serve")
 @click.argument("rulesets", metavar="[RULESET]...", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
+@click.option(
+    "--port", default=8765, show_default=True, type=options.Number(0, 65535), metavar="N", help="Port to listen on."
+)
 @click.option(
     "--name",
     "names",
@@ -30,7 +34,12 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 )
 @click.option("--data", metavar="FILE", help="Database of the tables.  [default: in your data folder]")
 @click.option(
-    "--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses."
+    "--pace",
+    default=1.0,
+    show_default=True,
+    type=options.Seconds(0, 60),
+    metavar="SECONDS",
+    help="Time before a bot chooses.",
 )
 @click.option(
     "--bots",
@@ -125,7 +134,8 @@ def _run(server: object, host: str, port: int, path: Path, *, browser: bool) -> 
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except OSError as error:
-        raise click.ClickException(f"cannot listen at {host}:{port}: {error.strerror}") from None
+        remedy = "; `--port N` takes another one" if error.errno == EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen at {host}:{port}: {str(error.strerror).lower()}{remedy}") from None
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     notice(f"{address} (tables in {path}; Ctrl-C ends it)")
     if browser:

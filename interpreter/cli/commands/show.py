@@ -42,7 +42,7 @@ COMPILED = ("ir", "wat")
     help="Show the intermediate representation of the rules, or of the rule NAME, as built or after the pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
-@options.players_option
+@options.players_option()
 @options.settings_option
 @options.output_option("text", "json")
 def command(
@@ -114,6 +114,7 @@ def _tell_functions(
     selected = [each for each, rule in rules.items() if name in (None, each, rule)]
     if not selected:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
+        near = near or f"; `regelwerk show {ruleset.id} --layers` lists the rules"
         raise click.BadParameter(f"no function is compiled from a rule `{name}`{near}", param_hint="NAME")
     inlined = f"{';;' if ir is None else '#'} inlined at every call; as built:\n"
     texts = {}

@@ -33,10 +33,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("simulate")
 @options.ruleset_argument
 @options.overlays_option
-@click.option(
-    "-n", "--games", type=click.IntRange(1, options.MOST_GAMES), default=100, show_default=True, help="Number of games."
-)
-@options.players_option
+@options.games_option(100)
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.bots_option()

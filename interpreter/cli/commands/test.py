@@ -30,14 +30,18 @@ __all__ = ["command"]
     metavar="EXPR",
     help="Run only scenarios whose name, file or statements match; supports `and`, `or`, `not`.",
 )
-@click.option("--all", "every", is_flag=True, help="Without arguments: run all scenarios, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
 @click.option(
-    "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
+    "--to",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --record: append the scenario to FILE.",
 )
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")
@@ -122,10 +126,15 @@ def _record(
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
+    if path is not None:
+        options.can_be_written(path)
     loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
     values = options.settings_for(loaded, number, settings)
     stacked = tuple(id for id in loaded.overlays if id in overlays or id.partition("/")[2] in overlays)
-    game = loaded.new_game(number, options.seed_for(seed), values)
+    start = options.seed_for(seed)
+    if seed is None:
+        notice(f"seed {start}")
+    game = loaded.new_game(number, start, values)
     with redirect_stdout(sys.stderr):
         text = record(Recording(game, values, stacked), sys.stdin, path, name, "en")
     if path is None:
@@ -165,8 +174,10 @@ def _here() -> list[str] | None:
 
 def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
     if not targets:
-        return "this folder has no scenarios" if is_here else "there are no scenarios"
-    return f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'} no scenarios"
+        who = "this folder has" if is_here else "there are"
+    else:
+        who = f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'}"
+    return f"{who} no scenarios; `regelwerk test --record RULESET --to FILE` writes one"
 
 
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
@@ -187,7 +198,7 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
 
 
 def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
-    from interpreter.base.diagnostics import to_json, unique
+    from interpreter.base.diagnostics import as_data, unique
 
     failed = sum(not outcome.passed for outcome in outcomes)
     as_json(
@@ -196,7 +207,7 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
             "failed": failed,
             "skipped": skipped,
             "scenarios": [_outcome(outcome) for outcome in outcomes],
-            "diagnostics": [to_json(diagnostic) for diagnostic in unique(suite.diagnostics)],
+            "diagnostics": as_data(unique(suite.diagnostics)),
         }
     )
 

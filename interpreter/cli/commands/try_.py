@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("expression", metavar="EXPR")
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")
@@ -37,7 +37,8 @@ def command(
       regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
-    from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.base.diagnostics import RulesetError
+    from interpreter.cli.failures import report
     from interpreter.engine.queries import value_of
 
     saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
@@ -50,8 +51,7 @@ def command(
     try:
         value, type_ = value_of(game.table, game.state, expression)
     except RulesetError as error:  # an invalid expression counts as wrong usage
-        for diagnostic in error.diagnostics:
-            notice(render(diagnostic))
+        report(error)
         raise click.exceptions.Exit(2) from None
     if saved is None and seed is None:
         notice(f"seed {start}")

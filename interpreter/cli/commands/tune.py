@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.base.plain_data import Json
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
 from interpreter.cli.failures import refused
 from interpreter.cli.output import as_json, notice, say, styled
@@ -26,31 +26,39 @@ __all__ = ["command"]
 
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
-@click.option("--for", "ruleset", metavar="RULESET", required=True, help="Ruleset to play.")
+@click.option("--for", "ruleset", metavar="RULESET", required=True, help="Ruleset that it is for.")
 @options.overlays_option
-@options.players_option
+@options.players_option()
 @options.seed_option
 @options.settings_option
 @click.option(
     "--against", metavar="BOTS", help="Bots on the other seats, separated by commas.  [default: POLICY unchanged]"
 )
 @click.option("--only", metavar="WEIGHTS", help="Weights to change, separated by commas.  [default: all]")
+@options.games_option(50, "50 for each proposal on every seat", most=100_000)
 @click.option(
-    "-n",
-    "--games",
-    type=click.IntRange(1, 100_000),
-    default=50,
+    "--generations",
+    type=options.Number(1, 10_000),
+    default=20,
     show_default=True,
-    help="Seeds for each proposal, each played on every seat.",
+    metavar="N",
+    help="Generations of the search.",
 )
 @click.option(
-    "--generations", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Generations of the search."
+    "--population",
+    type=options.Number(4, 1_000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Proposals in each generation.",
 )
 @click.option(
-    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals in each generation."
-)
-@click.option(
-    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that validate the result."
+    "--check",
+    type=options.Number(2, 1_000_000),
+    default=500,
+    show_default=True,
+    metavar="N",
+    help="Seeds that validate the result.",
 )
 @click.option("--write", is_flag=True, help="Write the weights to the file if they are better.")
 @options.jobs_option
@@ -157,7 +165,7 @@ def _weights(policy: Policy, only: str | None) -> dict[str, int]:
     for name in chosen:
         if name not in weights:
             raise click.BadParameter(
-                f"`{policy.name}` has no weight `{name}`{did_you_mean(name, weights)}", param_hint="--only"
+                f"`{policy.name}` has no weight `{name}`{did_you_mean_one_of(name, weights)}", param_hint="--only"
             )
     return {name: weights[name] for name in chosen}
 

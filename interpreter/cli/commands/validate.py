@@ -25,7 +25,7 @@ __all__ = ["annotate", "command", "own_files"]
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @options.overlays_option
-@click.option("--all", "every", is_flag=True, help="Without arguments: check all files, including the shipped ones.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
 @options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
@@ -116,7 +116,7 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: 
 def _json(
     validation: Validation, diagnostics: Sequence[Diagnostic], errors: int, skipped: Sequence[str], *, compact: bool
 ) -> None:
-    from interpreter.base.diagnostics import to_json
+    from interpreter.base.diagnostics import as_data
 
     as_json(
         {
@@ -126,35 +126,39 @@ def _json(
             "skipped": list(skipped),
             "errors": errors,
             "warnings": len(diagnostics) - errors,
-            "diagnostics": [to_json(diagnostic) for diagnostic in diagnostics],
+            "diagnostics": as_data(diagnostics),
         },
         compact=compact,
     )
 
 
-def _text(validation: Validation, diagnostics: Iterable[Diagnostic], errors: int) -> None:
-    from interpreter.base.diagnostics import render
+def _text(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int) -> None:
+    from interpreter.base.diagnostics import rendered
+    from interpreter.cli.failures import way_on
 
-    warnings = 0
-    for diagnostic in diagnostics:
-        warnings += diagnostic.severity == "warning"
-        say(render(diagnostic))
+    for text in rendered(diagnostics):
+        say(text)
     for name in validation.alone:
         say(f"{name} was checked alone: no ruleset contains it")
     counts = [counted(errors, "error") if errors else "no errors"]
-    counts += [counted(warnings, "warning")] if warnings else []
-    say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}")
+    counts += [counted(len(diagnostics) - errors, "warning")] if len(diagnostics) > errors else []
+    say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}{way_on(diagnostics)}")
 
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:
     """Print GitHub annotations. ``paths`` maps the file names in diagnostics to files."""
-    for diagnostic in diagnostics:
+    from interpreter.base.diagnostics import few
+
+    for diagnostic in few(diagnostics):
         place = ""
         if diagnostic.span is not None:
             path = paths.get(diagnostic.span.file.name, Path(diagnostic.span.file.name))
             place = f" file={_escaped(_relative(path))},line={diagnostic.span.line},col={diagnostic.span.column}"
+        more = f" ({diagnostic.more} more like this)" if diagnostic.more else ""
         say(
-            f"::{diagnostic.severity}{place},title={diagnostic.code}::{_escaped(diagnostic.message)}".replace(" ,", " ")
+            f"::{diagnostic.severity}{place},title={diagnostic.code}::{_escaped(diagnostic.message)}{more}".replace(
+                " ,", " "
+            )
         )
 
 

@@ -32,17 +32,10 @@ AT_LEAST = 3.0
 @click.command("verify")
 @options.ruleset_argument
 @options.overlays_option
-@click.option(
-    "-n",
-    "--games",
-    type=click.IntRange(min=1),
-    help=f"Number of games.  [default: {GAMES}, at most {SECONDS:.0f} seconds]",
-)
-@click.option(
-    "--time", "seconds", type=click.FloatRange(min=0), help="Duration in seconds, instead of a number of games."
-)
-@click.option("--players", "-p", metavar="N[,N]...", help="Numbers of players, separated by commas.  [default: all]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@options.games_option(about=f"{GAMES}, at most {SECONDS:.0f} seconds")
+@options.seconds_option(None, "until the games are over", zero=True)
+@options.several_players_option("all")
+@options.seed_option
 @options.settings_option
 @click.option(
     "--write",
@@ -56,8 +49,8 @@ def command(
     overlays: tuple[str, ...],
     games: int | None,
     seconds: float | None,
-    players: str | None,
-    seed: int,
+    players: tuple[int, ...],
+    seed: int | None,
     settings: tuple[str, ...],
     write: Path | None,
     output: str,
@@ -88,14 +81,15 @@ def command(
 
     loaded = options.loaded(ruleset, overlays)
     options.tell_plain(loaded)
-    numbers = _numbers(loaded, players)
+    numbers = [options.players_for(loaded, number)[1] for number in players]
+    start = options.seed_for(seed)
     values = _settings(loaded, numbers, settings)
     played, reported = Played(), []
     asked_for = games
     if games is None and seconds is None:
         games, seconds = GAMES, SECONDS
     began = monotonic()
-    for finding in _with_progress(loaded, numbers, values, seed, games, seconds, played):
+    for finding in _with_progress(loaded, numbers, values, start, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
         with naming("reducing to a short scenario:") as tell:
             tell(finding.trouble.kind)
@@ -108,12 +102,12 @@ def command(
     file = _write(write, loaded, scenarios) if write is not None and scenarios else None
     faults = sum(finding.trouble.kind != "told" for finding, _ in reported)
     if output == "json":
-        about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": seed, "games": played.games}
+        about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": start, "games": played.games}
         about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
         about |= {"file": str(file) if file is not None else None}
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
-        count = f"{played.games:,} games, {played.decisions:,} decisions"
+        count = f"{played.games:,} games, {played.decisions:,} decisions, seed {start}"
         told = f"; {counted(len(reported) - faults, 'thing')} told" if len(reported) > faults else ""
         say(f"{count}: {faults or 'nothing'} found{told}" + (f", written to {file}" if file is not None else ""))
         notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
@@ -134,15 +128,6 @@ def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: 
     if played.refused:
         skipped.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
     return skipped
-
-
-def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
-    if players is None:
-        return []
-    words = [word.strip() for word in players.split(",")]
-    if not all(word.isdigit() for word in words):
-        raise click.BadParameter(f"got `{players}`, want numbers separated by commas", param_hint="--players")
-    return [options.players_for(ruleset, int(word))[1] for word in words]
 
 
 def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:

@@ -32,7 +32,7 @@ __all__ = ["command"]
 @options.log_argument
 @click.option(
     "--at",
-    type=click.IntRange(min=0),
+    type=options.Number(min=0),
     required=True,
     metavar="N",
     help="Number of choices before the decision to change.",
@@ -45,14 +45,7 @@ __all__ = ["command"]
     metavar="CHANGE",
     help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, an overlay, or another choice. Repeatable.",
 )
-@click.option(
-    "-n",
-    "--games",
-    type=click.IntRange(1, options.MOST_GAMES),
-    default=100,
-    show_default=True,
-    help="Number of continuations.",
-)
+@options.games_option(100)
 @options.seed_option
 @options.bots_option("those of the log")
 @options.output_option("text", "json")
