@@ -72,7 +72,7 @@ def gains(a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> 
         gain
         for measure in rulesets[0].model.measures
         if not measure.is_numbered and others.get(measure.name) == _by(measure)
-        for gain in sorted(_gains(measure, a, b, rulesets[0]), key=lambda gain: -gain.size)
+        for gain in sorted(_gains(measure, a, b, rulesets), key=lambda gain: -gain.size)
     ]
 
 
@@ -93,13 +93,14 @@ class _Tally(Struct):
 _NONE = _Tally()
 
 
-def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], ruleset: Rules) -> Iterator[Gain]:
+def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> Iterator[Gain]:
     sides = [[_tallies(measure, row) for row in rows] for rows in (a, b)]
     met = [dict.fromkeys(of for tallies in side for of in tallies) for side in sides]
     both = [of for of in met[0] if of in met[1]]
     every = list(met[0] | met[1])
     for of in every if 2 * len(both) > len(every) else both:
         left, right = ([tallies.get(of, _NONE) for tallies in side] for side in sides)
+        ruleset = rulesets[0 if of in met[0] else 1]  # only one may have a thing of that name
         yield _gain(measure, about(ruleset, measure.things, of), left, right)
 
 

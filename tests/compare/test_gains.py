@@ -115,6 +115,18 @@ def test_what_one_side_lacks_counts_unless_most_things_differ() -> None:
     assert list(found(a, other)) == ["saw"]
 
 
+def test_a_thing_of_one_side_has_its_name_there() -> None:
+    """Torgelow lies on the older board of Germany, Stralsund on the other."""
+    sides = load("germany-2004"), load("germany-2018")
+
+    def paid(*cities: str) -> list[Row]:
+        numbers = [Taken(1, (0, city), 10) for city in ("Berlin", "Essen", "Köln", *cities)]
+        return [replace(row(seed, [0]), taken={"city_price": numbers}) for seed in range(3)]
+
+    names = [each.name for each in gains(paid("Torgelow"), paid("Stralsund"), sides)]
+    assert sorted(names) == ["Berlin", "Essen", "Köln", "Stralsund", "Torgelow"]
+
+
 def test_sums_count_each_seat_once() -> None:
     a = [row(seed, [0], (0, "saw", 1), (0, "saw", 2), (1, "saw", 3)) for seed in range(6)]
     saw = found(a, a, measure(TEXT, sums=True))["saw"]
