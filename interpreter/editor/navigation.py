@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from interpreter.base.source import SourceFile, Span
+from interpreter.base.yaml_values import word, words
 from interpreter.editor.symbols import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.editor.workspace import Desk, Home
 from interpreter.engine.values import type_text
@@ -22,10 +23,10 @@ from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.model import Model
 from interpreter.language.parse import remembered
 from interpreter.language.types import NOTHING, Type
-from interpreter.reading.compose import NAMED_SECTIONS, word, words
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.schema import documentation
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
+from interpreter.sections.documents import NAMED_SECTIONS
 
 __all__ = ["Answers", "Place", "Symbol"]
 

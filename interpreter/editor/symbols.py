@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import words
 from interpreter.engine.pipeline import Examined
 from interpreter.language import core, nodes
 from interpreter.language.builtins import FUNCTIONS
@@ -24,10 +25,12 @@ from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
 from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import NAMED_SECTIONS, VERBS, Composition, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
+from interpreter.sections.declarations import VERBS
+from interpreter.sections.documents import NAMED_SECTIONS
 
 __all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
 

@@ -16,15 +16,17 @@ from msgspec.structs import replace
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, Table, spoken_name
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Entry, cites_below, word
+from interpreter.reading.compose import cites_below
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+from interpreter.sections.declarations import Entry
 
 __all__ = [
     "WORDS",

@@ -15,6 +15,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions
 from interpreter.language.check_graph import Boards
@@ -42,9 +43,10 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
+from interpreter.reading.compose import Composition, cites_below, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["check", "check_function", "check_text", "literal_type"]
 

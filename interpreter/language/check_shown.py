@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_table import Layout
@@ -32,8 +33,9 @@ from interpreter.language.types import (
     PlaceType,
     Type,
 )
-from interpreter.reading.compose import Composition, Entry, amended, word, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Shown"]
 

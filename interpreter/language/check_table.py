@@ -11,6 +11,7 @@ from typing import cast
 
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
@@ -22,8 +23,8 @@ from interpreter.language.translations import asks_of
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
 from interpreter.language.walk import asks_in
 from interpreter.reading import yaml
-from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["FACE", "Layout"]
 

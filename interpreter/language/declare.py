@@ -14,6 +14,7 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.check_steps import MAKERS
@@ -44,9 +45,10 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.reading.compose import Composition, Entry, amended, phases_of, player_range, word, words
+from interpreter.reading.compose import Composition, phases_of, player_range
 from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]
 

@@ -10,6 +10,7 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import words
 from interpreter.language.check_steps import resolve_type
 from interpreter.language.model import Model
 from interpreter.language.syntax_errors import reserved
@@ -26,9 +27,10 @@ from interpreter.language.types import (
     TextType,
     Type,
 )
-from interpreter.reading.compose import Composition, Entry, amended, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
 

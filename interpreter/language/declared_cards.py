@@ -10,14 +10,15 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word
 from interpreter.language.declared import Reader, merged
 from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
 from interpreter.language.types import IntType, TextType
-from interpreter.reading.compose import Entry, word
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Cards"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word
 from interpreter.language.declared import Reader, merged
 from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
-from interpreter.reading.compose import word
 from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Value
 

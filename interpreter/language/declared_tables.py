@@ -11,13 +11,14 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import words
 from interpreter.language.declared import Reader, cites_of, listed, merged
 from interpreter.language.model import Table
 from interpreter.language.texts import printed
 from interpreter.language.types import INT, NODE, KindType, NodeType, Type
-from interpreter.reading.compose import Entry, words
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Tables"]
 

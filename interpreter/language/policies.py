@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import words
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.local_rules import check_helpers, helpers_in
@@ -40,7 +41,7 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import asks_in
-from interpreter.reading.compose import Composition, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Value

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.plurals import titled
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word, words
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
@@ -36,8 +37,9 @@ from interpreter.pages.page import (
     Words,
     joined,
 )
-from interpreter.reading.compose import Entry, amended, cites_below, word, words
+from interpreter.reading.compose import cites_below
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Teller"]
 

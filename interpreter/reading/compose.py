@@ -14,20 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import Entry as YamlEntry
+from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
-from interpreter.reading.yaml import Entry as YamlEntry
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import Entry
+from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 
 __all__ = [
     "ALLOW_UNDEFINED",
-    "VERBS",
     "Composition",
-    "Entry",
     "PlayerRange",
-    "amended",
     "check_references",
     "cites_below",
     "compose",
@@ -35,48 +33,10 @@ __all__ = [
     "do_meet",
     "player_range",
     "undefined_with",
-    "word",
-    "words",
 ]
-
-NAMED_SECTIONS = (
-    "kinds",
-    "tokens",
-    "pieces",
-    "cards",
-    "records",
-    "zones",
-    "pools",
-    "tracks",
-    "state",
-    "settings",
-    "interpretations",
-    "events",
-    "components",
-    "tables",
-    "rules",
-    "triggers",
-    "standing",
-    "decisions",
-    "says",
-    "boards",
-    "measures",
-    "asks",
-    "faces",
-    "table",
-    "policies",
-)
-"""Sections that map names to declarations."""
-
-SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "links", "refuses")
-"""Sections that are a single declaration."""
 
 LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which two overlays that override the same name need a defined order."""
-
-VERBS = ("replaces", "wraps", "amends", "removes")
-"""Verbs with which a later file overrides a declaration: replace it, wrap it, change parts of it, or remove it."""
-
 
 ALLOW_UNDEFINED = "+undefined"
 MAXIMUM_PLAYERS = 12
@@ -85,34 +45,6 @@ MOST_ENTRIES = 10_000
 MOST_PHASES = 50
 
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
-
-
-class Entry(Struct, frozen=True, gc=False):
-    """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
-
-    name: str
-    file: str
-    kind: str
-    key: Scalar
-    value: Value
-    guards: tuple[Scalar, ...] = ()
-    part: str = ""
-
-    @property
-    def span(self) -> Span:
-        return self.key.span
-
-    def get(self, key: str) -> Value | None:
-        return self.value.get(key) if isinstance(self.value, Mapping) else None
-
-    @property
-    def covers(self) -> tuple[str, str, Span] | None:
-        """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
-        for how in VERBS:
-            value = self.get(how)
-            if isinstance(value, Scalar):
-                return how, value.text, value.span
-        return None
 
 
 class Composition(Struct, frozen=True):
@@ -144,11 +76,6 @@ class Composition(Struct, frozen=True):
         return layers[-1] if layers else None
 
 
-def word(value: Value | None, default: str = "") -> str:
-    """Return the text of a scalar, or the default for any other value."""
-    return value.text if isinstance(value, Scalar) else default
-
-
 def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
     """Return the names of the phases of a round, each with its condition or None."""
     phases: list[tuple[Scalar, Value | None]] = []
@@ -159,15 +86,6 @@ def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
     return phases
 
 
-def words(value: Value | None) -> list[Scalar]:
-    """Return the scalars of a list, or a single scalar as a list."""
-    if isinstance(value, Scalar):
-        return [value]
-    if isinstance(value, Sequence):
-        return [item for item in value.items if isinstance(item, Scalar)]
-    return []
-
-
 def cites_below(value: Value) -> Iterator[Scalar]:
     """Yield all statement ids that a declaration cites, at any depth."""
     if isinstance(value, Mapping):
@@ -176,61 +94,6 @@ def cites_below(value: Value) -> Iterator[Scalar]:
     elif isinstance(value, Sequence):
         for item in value.items:
             yield from cites_below(item)
-
-
-def amended(layers: list[Entry]) -> Entry:
-    """Merge the amendments of a declaration. The result has the position of the last layer.
-
-    Later keys override earlier ones. Mappings are merged name by name, and the value `nothing` removes a name. `adds`
-    appends to the items of `is`. For each phase, a trigger has the uppermost text that covers the phase.
-    """
-    first = last = layers[-1]
-    keys: dict[str, YamlEntry] = {}
-    for layer in layers:
-        if layer.covers is None or layer.covers[0] != "amends":
-            first, keys = layer, {}
-        if isinstance(layer.value, Mapping):
-            for entry in layer.value.entries:
-                _amend(keys, entry)
-        else:
-            keys["is"] = YamlEntry(replace(layer.key, text="is", value="is"), layer.value)
-    if last.covers is None or last.covers[0] != "amends":
-        return last
-    return replace(last, value=Mapping(tuple(keys.values()), last.value.span), guards=first.guards, part=first.part)
-
-
-def _amend(keys: dict[str, YamlEntry], entry: YamlEntry) -> None:
-    name, value = entry.key.text, entry.value
-    below = keys[name].value if name in keys else None
-    if name in ("does", "otherwise"):  # a text for all phases, or for all remaining ones
-        for covered in ("cases", "otherwise") if name == "does" else ("does",):
-            keys.pop(covered, None)
-    elif name == "adds" and "is" in keys and isinstance(value, Sequence):
-        known = keys["is"]
-        if isinstance(known.value, Sequence):
-            keys["is"] = replace(known, value=replace(value, items=(*known.value.items, *value.items)))
-            return
-    elif name == "cases" and isinstance(below, Sequence) and isinstance(value, Sequence):
-        value = replace(value, items=(*_other_cases(below, value), *value.items))
-    elif isinstance(below, Mapping) and isinstance(value, Mapping):
-        named = {item.key.text: item for item in (*below.entries, *value.entries)}
-        value = replace(value, entries=tuple(item for item in named.values() if word(item.value) != "nothing"))
-    if name != "amends":
-        keys[name] = replace(entry, value=value)
-
-
-def _other_cases(below: Sequence, above: Sequence) -> Iterator[Value]:
-    """Yield the lower cases of a trigger, without the phases of the upper ones."""
-    covered = {phase.text for case in above.items if isinstance(case, Mapping) for phase in words(case.get("in"))}
-    for case in below.items:
-        phases = words(case.get("in")) if isinstance(case, Mapping) else []
-        remaining = tuple(phase for phase in phases if phase.text not in covered)
-        if isinstance(case, Mapping) and remaining:
-            entries = (
-                replace(entry, value=Sequence(remaining, entry.value.span)) if entry.key.text == "in" else entry
-                for entry in case.entries
-            )
-            yield replace(case, entries=tuple(entries))
 
 
 def player_range(value: Value | None) -> PlayerRange | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with, words
+from interpreter.base.yaml_values import words
+from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with
 from interpreter.reading.files import Document, Shelf
 
 __all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word, words
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.reading.compose import word, words
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.statements import Statement, statements_of, unknown_statement

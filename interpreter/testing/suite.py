@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render, unique
+from interpreter.base.yaml_values import words
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.reading.compose import words
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.testing.running import Failure, Outcome, run_scenario

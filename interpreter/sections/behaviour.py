@@ -1,0 +1,152 @@
+"""Sections of behaviour: the round, tables, rules, triggers, standing rules, decisions, events and policies."""
+
+from __future__ import annotations
+
+from interpreter.sections.atoms import (
+    About,
+    Cells,
+    Cites,
+    Fields,
+    Id,
+    Name,
+    Names,
+    Printed,
+    RuleText,
+    Template,
+    TypeText,
+)
+from interpreter.sections.declarations import Declaration, Layered, Remarks
+from interpreter.sections.vocabulary import Either, Keys, Listed, Named, Record, Words
+
+__all__ = [
+    "Amendment",
+    "Case",
+    "Event",
+    "Helper",
+    "Phase",
+    "Preference",
+    "Ranking",
+    "Rule",
+    "Standing",
+    "Table",
+    "Trigger",
+]
+
+
+class Event(Declaration, section="events"):
+    """An event for `note`."""
+
+    with_ = Fields("The values of the event with their types.")
+    says = Template("The line of the log.")
+
+
+class Phase(Record):
+    """A phase with a condition."""
+
+    phase = Name("The procedure that is the phase.", required=True)
+    when = RuleText(
+        "The condition of the phase, evaluated when it is due; if false, the phase is skipped.", required=True
+    )
+
+
+class Ranking(Record):
+    """The ranking: the keys of the seats; equal keys share a place."""
+
+    rank = Words(RuleText(), "The keys that rank the seats, highest first.", minItems=1)(required=True)
+    cites = Cites()
+    about = About()
+
+
+class Table(
+    Declaration,
+    section="tables",
+    then={
+        "if": {"not": {"required": ["replaces"]}},
+        "then": {"required": ["keys", "gives", "is"]},
+        "else": {"required": ["is"]},
+    },
+    dependentRequired={"cells": ["amends"]},
+    apart=(("amends", "replaces"),),
+):
+    """A table of values."""
+
+    keys = Words(Name(), "The keys: kinds, `players`, `round`, or another name for a whole number.", minItems=1)
+    gives = TypeText("The type of a cell.")
+    laws = Either(
+        Words(RuleText()),
+        Named(RuleText(), names=Name(), minProperties=1, title="names with conditions"),
+        meaning="Conditions for the table's cells: a list, or conditions by name, which later files can amend; "
+        "`nothing` removes one.",
+    )
+    is_ = Printed()
+    replaces = Id("The file whose table this one replaces.")
+    cells = Cells("Changed cells: keys, joined by `, `, with the new value.")
+
+
+class Rule(Layered, section="rules", one_of=("is", "does", "permits"), apart=(("replaces", "wraps"),)):
+    """A rule: a function (`is`), a procedure (`does`) or a verdict (`permits`)."""
+
+    is_ = RuleText("A function: a value from its parameters and the state.")
+    does = RuleText("A procedure: it changes the state, asks, calls procedures.")
+    permits = RuleText("A verdict: conditions, one `require` a line.")
+    replaces = Id("The file whose rule this one replaces.")
+    wraps = Id("The file whose rule this one wraps; `base(...)` calls the rule below.")
+    removes = Id("The file whose declaration is removed, with all layers over it; for a later layer, only that layer.")
+    when = RuleText("The condition of this layer; if false, the layer below applies.")
+
+
+class Case(Remarks):
+    """The effect in some phases."""
+
+    in_ = Names("The phases of this case.", required=True)
+    does = RuleText("The effect.", required=True)
+
+
+class Trigger(
+    Declaration, section="triggers", one_of=("cases", "does"), apart=(("does", "otherwise"), ("does", "cases"))
+):
+    """A reaction to an event."""
+
+    on = RuleText("The event, optionally with a condition.", required=True)
+    cases = Listed(Keys(Case), "The effects, by phase.", minItems=1)
+    otherwise = RuleText("The effect in every other phase: `nothing`, or rule text.")
+    does = RuleText("The effect in every phase.")
+
+
+class Standing(Declaration, section="standing", one_of=("for", "whenever")):
+    """A standing rule."""
+
+    for_ = RuleText("The matches for which the rule runs, one at a time.")
+    whenever = RuleText("The condition that runs the rule.")
+    does = RuleText("The effect.", required=True)
+
+
+class Amendment(Remarks, anyOf=[{"required": ["adds"]}, {"required": ["wraps"]}]):
+    """Additions to a decision."""
+
+    adds = RuleText("Additional alternatives, as in a `choose`; `who` is the actor.")
+    wraps = RuleText(
+        "Existing alternatives with further conditions, or with a body in which `base()` runs the one below."
+    )
+
+
+class Helper(Record, one_of=("is", "permits")):
+    """A function, verdict or constant for the text of one file."""
+
+    is_ = RuleText("A function: a value from its parameters and the state. A number, `yes` or `no` is a constant.")
+    permits = RuleText("A verdict: conditions, one `require` a line.")
+    about = About()
+
+
+class Preference(Remarks):
+    """The policy for a decision."""
+
+    prefer = Either(
+        RuleText(),
+        Named(
+            RuleText("Lines that a layer above can replace by this name, keep with `base` or drop with `nothing`."),
+            names=Name(),
+            minProperties=1,
+        ),
+        meaning="Preferences among the legal options, one a line. `base` stands for the lines below.",
+    )(required=True)
