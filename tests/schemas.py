@@ -58,12 +58,8 @@ class _Writer:
         match form:
             case Either() if form.inner:
                 return {"anyOf": [self.of(branch) for branch in form.inner], **given}
-            case Flag():
-                return {"enum": ["yes", "no"]}
-            case OneOf():
-                return {"enum": list(form.allowed)}
-            case Word() | Prose():
-                return given if "const" in given else {"type": "string", **given}
+            case Word() | Prose() if "const" not in given and "enum" not in given:
+                return {"type": "string", **given}
             case Integer():
                 return {"type": "integer", **given}
             case Words() | Listed():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from interpreter.base import plain_data
@@ -30,7 +30,7 @@ from interpreter.language.types import (
 from interpreter.reading.compose import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
-from interpreter.sections.declarations import Entry, amended
+from interpreter.sections.declarations import Entry, Layered, amended
 
 __all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
 
@@ -46,9 +46,8 @@ class Declared:
     """The model, and the texts that are checked after the headers of rules."""
 
     model: Model
-    starts: dict[str, Value] = field(default_factory=dict)
-    ranks: dict[str, Scalar] = field(default_factory=dict)
-    tops: dict[str, Scalar] = field(default_factory=dict)
+    holders: dict[str, Layered] = field(default_factory=dict)
+    """Declarations of zones, pools, tracks and values, by group."""
     laws: list[tuple[str, str, Scalar]] = field(default_factory=list)
     """Laws, as (table, name or empty, condition)."""
 
@@ -89,11 +88,9 @@ class Reader:
         tree = type_of(value, self.report)
         return resolve_type(self.model, tree, self.report) if tree is not None else NEVER
 
-    def types(self, value: Value | None) -> dict[str, Type]:
-        """Return the types in a mapping, by name."""
-        if not isinstance(value, Mapping):
-            return {}
-        return {entry.key.text: self.type(entry.value) for entry in value.entries if entry.key.text not in REMARKS}
+    def types(self, fields: Iterable[tuple[Scalar, Scalar | None]]) -> dict[str, Type]:
+        """Return the types of fields, by name."""
+        return {key.text: self.type(value) for key, value in fields}
 
     def taken(self, name: str, span: Span) -> None:
         """Report a name that is reserved by the language."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
-from interpreter.sections.declarations import Entry
+from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 
 __all__ = [
@@ -44,6 +45,7 @@ MOST_RULES = 2_000
 MOST_ENTRIES = 10_000
 MOST_PHASES = 50
 
+D = TypeVar("D", bound=Layered)
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
@@ -69,6 +71,14 @@ class Composition(Struct, frozen=True):
         """Return the notes on the origin of unpublished values, by file."""
         notes = {f"{file.kind} {file.id}": word(file.root.get("provenance")) for file in self.documents}
         return {file: text for file, text in notes.items() if text}
+
+    def read(self, record: type[D]) -> Iterator[D]:
+        """Yield the declarations of a section."""
+        return map(record.of_layers, self.sections.get(record.section, {}).values())
+
+    def one(self, record: type[D]) -> D | None:
+        """Return the declaration of a section that is a single one."""
+        return next(self.read(record), None)
 
     def single(self, section: str) -> Entry | None:
         """Return the uppermost layer of a section that is a single declaration."""

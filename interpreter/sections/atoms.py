@@ -81,7 +81,7 @@ TypeText = Word(
     title="a type such as `int`, `list of seat` or `card?`",
     minLength=1,
 ).defined("type")
-YesNo = Flag("`yes` or `no`.").defined("yes_no")
+YesNo = Flag("`yes` or `no`.", enum=("yes", "no")).defined("yes_no")
 Printed = Word(
     "A table as printed: a literal block, one line a row, `|` between the cells.",
     title="a table as printed, with `|` between its cells",

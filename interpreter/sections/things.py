@@ -14,7 +14,7 @@ from interpreter.sections.atoms import (
     YesNo,
 )
 from interpreter.sections.declarations import Declaration, Remarks
-from interpreter.sections.vocabulary import Either, Integer, Named, OneOf, Word, Words
+from interpreter.sections.vocabulary import Either, Integer, Named, Word, Words
 
 __all__ = ["Card", "Component", "DeckCards", "Kind", "Piece", "Pool", "RecordType", "Tokens", "Track", "Zone"]
 
@@ -71,7 +71,7 @@ class Zone(Declaration, section="zones", one_of=("of", "piles of")):
     piles_of = Name("The kind of card in the piles; a pile shows its top card.", key="piles of")
     order = Order()
     seen = Seen()
-    start = OneOf("`all`: all cards begin here.", "all", default="")
+    start = Word("`all`: all cards begin here.", enum=("all",))
     top_shows = Name("The rule that shows the back of the top card.")
 
 

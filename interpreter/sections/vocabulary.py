@@ -104,7 +104,7 @@ class OneOf(Form[T]):
     """One of some words, or the default, which may be none of them."""
 
     def __init__(self, meaning: str, *allowed: T, default: T) -> None:
-        super().__init__(meaning)
+        super().__init__(meaning, enum=tuple(map(str, allowed)))
         self.allowed, self.default = allowed, default
 
     def read(self, value: Value | None) -> T:
@@ -218,6 +218,11 @@ class Record:
 
     def __contains__(self, key: str) -> bool:
         return key in self.source
+
+    def rest(self, form: Form[T]) -> tuple[tuple[Scalar, T], ...]:
+        """Return the keys of other names with their values in a form."""
+        others = (entry for entry in self.source.entries if entry.key.text not in self.forms)
+        return tuple((entry.key, form.read(entry.value)) for entry in others)
 
     def span(self, key: str) -> Span:
         """Return the position of a key's value, or of the record if it lacks the key."""
