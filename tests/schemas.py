@@ -10,13 +10,11 @@ from interpreter.base.paths import schema_folder
 from interpreter.sections.documents import FILES
 from interpreter.sections.vocabulary import (
     Either,
-    Flag,
     Form,
     Integer,
     Keys,
     Listed,
     Named,
-    OneOf,
     Prose,
     Record,
     Word,
@@ -50,7 +48,7 @@ class _Writer:
         return bool(form.inner) and not isinstance(form, Either)
 
     def described(self, schema: Schema, meaning: str) -> Schema:
-        return {**schema, **({"description": " ".join(meaning.split())} if meaning else {})}
+        return {**schema, **({"description": meaning} if meaning else {})}
 
     def content(self, form: Form[object]) -> Schema:
         """Return the schema of a form without its description."""
@@ -103,7 +101,7 @@ def schemas() -> dict[str, Schema]:
     files: dict[str, Schema] = {}
     for kind, record in FILES.items():
         head = {"$schema": DIALECT, "$id": f"https://regelwerk.invalid/schemas/{kind}.schema.json"}
-        schema = writer.described(writer.record(record), record.__doc__ or "")
+        schema = writer.described(writer.record(record), " ".join((record.__doc__ or "").split()))
         text = json.dumps({**head, **schema}).replace('"#/$defs/', f'"{COMMON}#/$defs/')
         files[f"{kind}.schema.json"] = json.loads(text)
     files[COMMON] = {

@@ -43,7 +43,7 @@ from interpreter.language.types import (
     item_type,
 )
 from interpreter.reading.files import KINDS
-from interpreter.reading.schema import keys_at, values_at
+from interpreter.sections.lookup import forms_at, keys_at
 
 __all__ = ["Proposal", "complete"]
 
@@ -163,12 +163,12 @@ class _Completer:
             return
         path, rest = self._flow(before)
         if where.block is not None:
-            if values_at(self.kind, path)[1] & {"printed"}:
+            if any(form.definition == "printed" for form in forms_at(self.kind, path)):
                 return
             yield from self._rule_text("\n".join([*where.block[:-1], before]))
         elif rest is None:
             yield from self._keys(path)
-        elif "rule_text" in values_at(self.kind, path)[1]:
+        elif any(form.definition == "rule_text" for form in forms_at(self.kind, path)):
             yield from self._rule_text(rest)
         else:
             yield from self._values(path, rest)
@@ -277,10 +277,9 @@ class _Completer:
         if key in _FILES and not (key == "with" and "events" in keys):
             yield from self._ids(key)
             return
-        words, meanings = values_at(self.kind, path)
-        yield from (Proposal(word, "word") for word in words)
-        if "yes_no" in meanings:
-            yield from (Proposal(word, "word") for word in ("yes", "no"))
+        forms = forms_at(self.kind, path)
+        meanings = {form.definition for form in forms}
+        yield from (Proposal(word, "word") for form in forms for word in form.allowed)
         if "type" in meanings:
             yield from self._types()
         if {"name", "value", "setup"} & meanings or key == "round":

@@ -24,9 +24,9 @@ from interpreter.language.model import Model
 from interpreter.language.parse import remembered
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import KINDS, Document, files_at, files_below
-from interpreter.reading.schema import documentation
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS
+from interpreter.sections.lookup import documentation
 
 __all__ = ["Answers", "Place", "Symbol"]
 

@@ -19,18 +19,20 @@ from interpreter.base.yaml_values import words
 from interpreter.engine.pipeline import Examined
 from interpreter.language import core, nodes
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.file_layout import parser_of
+from interpreter.language.grammar import Start
 from interpreter.language.model import Model
+from interpreter.language.parse import parse_as
 from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
 from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
-from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
 from interpreter.sections.declarations import VERBS
 from interpreter.sections.documents import NAMED_SECTIONS
+from interpreter.sections.lookup import forms_in
+from interpreter.sections.vocabulary import Code, Form
 
 __all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
 
@@ -203,14 +205,15 @@ class _Reader:
         spans = {entry.value.span: self._around(section, entry) for section, entry in sections_of(root)}
         holders = sorted(spans.items(), key=lambda pair: pair[0].start)
         seen: set[int] = set()
-        for key, scalar, meaning in meanings(self.document.kind, root):
+        for key, scalar, form in forms_in(self.document.kind, root):
             if scalar.span.start in seen:
                 continue
+            meaning = "template" if isinstance(form, Code) and form.is_template(scalar) else form.definition
             around = next((env for span, env in holders if span.start <= scalar.span.start < span.end), {})
             if meaning in ("rule_text", "type", "value", "template", "name", "order", "moment"):
                 seen.add(scalar.span.start)
                 shown = self.shown if meaning == "template" or key == "prefer" else {}
-                self._scalar(key, scalar, meaning, {**shown, **around})
+                self._scalar(key, scalar, meaning, form, {**shown, **around})
 
     def _inner(self, section: str, entry: Entry) -> None:
         """Add the names that are declared inside a declaration."""
@@ -261,8 +264,9 @@ class _Reader:
         value, around = entry.value, dict[str, Span | None]()
         if not isinstance(value, Mapping):
             return around
-        for key in ("on", "for", "rows"):
-            tree = self._tree(key, value.get(key))
+        starts: dict[str, Start] = {"on": "heard", "for": "matched", "rows": "matched"}
+        for key, start in starts.items():
+            tree = self._tree(start, value.get(key))
             if isinstance(tree, nodes.EventPattern):
                 place = tree.span.start + len(tree.event)
                 for name in tree.names:
@@ -277,24 +281,27 @@ class _Reader:
         if section == "rules":
             signature = self.model.signatures.get(entry.key.text)
             around.update((name, None) for name, _ in (signature.parameters if signature else ()))
-            trees = [self._tree(key, value.get(key)) for key in ("is", "does", "permits")]
+            forms: dict[str, Start] = {"is": "function", "does": "procedure", "permits": "verdict"}
+            trees = [self._tree(start, value.get(key)) for key, start in forms.items()]
             bodies = [tree for tree in trees if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict)]
             header = next((body.header for body in bodies if body.header is not None), None)
             for parameter in header.parameters if header else ():
                 around[parameter.name] = _head(parameter.span, parameter.name)
         return around
 
-    def _tree(self, key: str, value: Value | None, meaning: str = "rule_text") -> object:
+    def _tree(self, start: Start, value: Value | None) -> object:
         if not isinstance(value, Scalar):
             return None
         text = excerpt(value)
-        return None if isinstance(text, Diagnostic) else parser_of(key, meaning)(text)[0]
+        return None if isinstance(text, Diagnostic) else parse_as(start, text)[0]
 
-    def _scalar(self, key: str, scalar: Scalar, meaning: str, around: dict[str, Span | None]) -> None:
+    def _scalar(
+        self, key: str, scalar: Scalar, meaning: str, form: Form[object], around: dict[str, Span | None]
+    ) -> None:
         span, text = scalar.span, scalar.text
         match meaning:
-            case "rule_text" | "type":
-                self._visit(self._tree(key, scalar, meaning), around)
+            case "rule_text" | "type" if isinstance(form, Code):
+                self._visit(self._tree(form.start, scalar), around)
             case "value":
                 if _NAME.fullmatch(text):
                     self._word(span, text, ("tables", "rules", "members"))

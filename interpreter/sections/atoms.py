@@ -4,39 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from interpreter.sections.vocabulary import Either, Flag, Integer, Keys, Named, OneOf, Prose, Record, Word, Words
+from interpreter.sections.vocabulary import Code, Either, Flag, Integer, Keys, Named, OneOf, Prose, Record, Word, Words
 
 __all__ = [
-    "About",
-    "Cells",
-    "Cites",
-    "DottedName",
-    "Fields",
-    "Id",
-    "Ids",
-    "Language",
-    "Lasts",
-    "Moment",
-    "Name",
-    "Names",
-    "Order",
-    "PathId",
-    "Players",
-    "PlayersKeys",
-    "Printed",
-    "Provenance",
-    "RuleText",
-    "Rulebook",
-    "Seat",
-    "Seen",
-    "StartValue",
-    "StatementId",
-    "Template",
-    "Text",
-    "TypeText",
-    "Whole",
-    "WordId",
-    "YesNo",
+    *("About", "Alternatives", "Cells", "Cites", "Condition", "DottedName", "Fields", "Function"),
+    *("Heard", "Id", "Ids", "Language", "Lasts", "Matched", "Moment", "Name"),
+    *("Names", "Order", "PathId", "Players", "PlayersKeys", "Preferences", "Printed", "Procedure"),
+    *("Provenance", "RuleText", "Rulebook", "Seat", "Seen", "Shown", "StartValue", "StatementId"),
+    *("Template", "Text", "TypeText", "Verdict", "Whole", "WordId", "YesNo"),
 ]
 
 Lasting: TypeAlias = Literal["game", "turn", "phase", "round"]
@@ -70,17 +45,30 @@ Text = Prose("Text for readers.", title="text", minLength=1).defined("text")
 About = Text.defined("about", "A description for readers.")
 Provenance = Text.defined("provenance", "The source of the data, and how it was checked.")
 Cites = Words(StatementId(), "Ids of the statements that this implements.", uniqueItems=True).defined("cites")
-RuleText = Word(
+RuleText = Code(
     "Text in the rule language: a literal block with `|`, or one line.",
     type=("string", "integer"),
     title="rule text",
     minLength=1,
 ).defined("rule_text")
-TypeText = Word(
-    "A type of the rule language, such as `int`, `1..3`, `list of seat`, `set of NAME`; with `?` it may be none.",
-    title="a type such as `int`, `list of seat` or `card?`",
-    minLength=1,
-).defined("type")
+Condition = RuleText.of("condition")
+Function = RuleText.of("function")
+Procedure = RuleText.of("procedure")
+Verdict = RuleText.of("verdict")
+Heard = RuleText.of("heard")
+Matched = RuleText.of("matched")
+Preferences = RuleText.of("preferences")
+Alternatives = RuleText.of("alternatives")
+Shown = RuleText.of("expression", templated=True)
+TypeText = (
+    Code(
+        "A type of the rule language, such as `int`, `1..3`, `list of seat`, `set of NAME`; with `?` it may be none.",
+        title="a type such as `int`, `list of seat` or `card?`",
+        minLength=1,
+    )
+    .of("a_type")
+    .defined("type")
+)
 YesNo = Flag("`yes` or `no`.", enum=("yes", "no")).defined("yes_no")
 Printed = Word(
     "A table as printed: a literal block, one line a row, `|` between the cells.",

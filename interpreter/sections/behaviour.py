@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from interpreter.sections.atoms import (
     About,
+    Alternatives,
     Cells,
     Cites,
+    Condition,
     Fields,
+    Function,
+    Heard,
     Id,
+    Matched,
     Name,
     Names,
+    Preferences,
     Printed,
+    Procedure,
     RuleText,
     Template,
     TypeText,
+    Verdict,
 )
 from interpreter.sections.declarations import Declaration, Layered, Remarks
 from interpreter.sections.vocabulary import Either, Keys, Listed, Named, Record, Words
@@ -44,7 +52,7 @@ class Phase(Record):
     """A phase with a condition."""
 
     phase = Name("The procedure that is the phase.", required=True)
-    when = RuleText(
+    when = Condition(
         "The condition of the phase, evaluated when it is due; if false, the phase is skipped.", required=True
     )
 
@@ -73,8 +81,8 @@ class Table(
     keys = Words(Name(), "The keys: kinds, `players`, `round`, or another name for a whole number.", minItems=1)
     gives = TypeText("The type of a cell.")
     laws = Either(
-        Words(RuleText()),
-        Named(RuleText(), names=Name(), minProperties=1, title="names with conditions"),
+        Words(Condition()),
+        Named(Condition(), names=Name(), minProperties=1, title="names with conditions"),
         meaning="Conditions for the table's cells: a list, or conditions by name, which later files can amend; "
         "`nothing` removes one.",
     )
@@ -86,20 +94,20 @@ class Table(
 class Rule(Layered, section="rules", one_of=("is", "does", "permits"), apart=(("replaces", "wraps"),)):
     """A rule: a function (`is`), a procedure (`does`) or a verdict (`permits`)."""
 
-    is_ = RuleText("A function: a value from its parameters and the state.")
-    does = RuleText("A procedure: it changes the state, asks, calls procedures.")
-    permits = RuleText("A verdict: conditions, one `require` a line.")
+    is_ = Function("A function: a value from its parameters and the state.")
+    does = Procedure("A procedure: it changes the state, asks, calls procedures.")
+    permits = Verdict("A verdict: conditions, one `require` a line.")
     replaces = Id("The file whose rule this one replaces.")
     wraps = Id("The file whose rule this one wraps; `base(...)` calls the rule below.")
     removes = Id("The file whose declaration is removed, with all layers over it; for a later layer, only that layer.")
-    when = RuleText("The condition of this layer; if false, the layer below applies.")
+    when = Condition("The condition of this layer; if false, the layer below applies.")
 
 
 class Case(Remarks):
     """The effect in some phases."""
 
     in_ = Names("The phases of this case.", required=True)
-    does = RuleText("The effect.", required=True)
+    does = Procedure("The effect.", required=True)
 
 
 class Trigger(
@@ -107,25 +115,25 @@ class Trigger(
 ):
     """A reaction to an event."""
 
-    on = RuleText("The event, optionally with a condition.", required=True)
+    on = Heard("The event, optionally with a condition.", required=True)
     cases = Listed(Keys(Case), "The effects, by phase.", minItems=1)
-    otherwise = RuleText("The effect in every other phase: `nothing`, or rule text.")
-    does = RuleText("The effect in every phase.")
+    otherwise = Procedure("The effect in every other phase: `nothing`, or rule text.")
+    does = Procedure("The effect in every phase.")
 
 
 class Standing(Declaration, section="standing", one_of=("for", "whenever")):
     """A standing rule."""
 
-    for_ = RuleText("The matches for which the rule runs, one at a time.")
-    whenever = RuleText("The condition that runs the rule.")
-    does = RuleText("The effect.", required=True)
+    for_ = Matched("The matches for which the rule runs, one at a time.")
+    whenever = Condition("The condition that runs the rule.")
+    does = Procedure("The effect.", required=True)
 
 
 class Amendment(Remarks, anyOf=[{"required": ["adds"]}, {"required": ["wraps"]}]):
     """Additions to a decision."""
 
-    adds = RuleText("Additional alternatives, as in a `choose`; `who` is the actor.")
-    wraps = RuleText(
+    adds = Alternatives("Additional alternatives, as in a `choose`; `who` is the actor.")
+    wraps = Alternatives(
         "Existing alternatives with further conditions, or with a body in which `base()` runs the one below."
     )
 
@@ -133,8 +141,8 @@ class Amendment(Remarks, anyOf=[{"required": ["adds"]}, {"required": ["wraps"]}]
 class Helper(Record, one_of=("is", "permits")):
     """A function, verdict or constant for the text of one file."""
 
-    is_ = RuleText("A function: a value from its parameters and the state. A number, `yes` or `no` is a constant.")
-    permits = RuleText("A verdict: conditions, one `require` a line.")
+    is_ = Function("A function: a value from its parameters and the state. A number, `yes` or `no` is a constant.")
+    permits = Verdict("A verdict: conditions, one `require` a line.")
     about = About()
 
 
@@ -142,9 +150,9 @@ class Preference(Remarks):
     """The policy for a decision."""
 
     prefer = Either(
-        RuleText(),
+        Preferences(),
         Named(
-            RuleText("Lines that a layer above can replace by this name, keep with `base` or drop with `nothing`."),
+            Preferences("Lines that a layer above can replace by this name, keep with `base` or drop with `nothing`."),
             names=Name(),
             minProperties=1,
         ),

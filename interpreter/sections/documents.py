@@ -5,6 +5,7 @@ from __future__ import annotations
 from interpreter.sections.atoms import (
     About,
     Cites,
+    Condition,
     DottedName,
     Id,
     Ids,
@@ -13,6 +14,7 @@ from interpreter.sections.atoms import (
     PathId,
     Players,
     Printed,
+    Procedure,
     Provenance,
     Rulebook,
     RuleText,
@@ -83,7 +85,7 @@ _Sights = Named(
 class Part(Remarks):
     """A named group with one guard."""
 
-    when = RuleText("The common guard of the rules.", required=True)
+    when = Condition("The common guard of the rules.", required=True)
     rules = Rules()
     triggers = Triggers()
     policies = Policies()
@@ -327,7 +329,7 @@ class Scenario(Record):
     seed = Integer("The random seed for outcomes that `chance` does not name; default 0.", title="a whole number")
     set = Named(Either(), "Settings by name.", names=Name())
     chance = Named(Either(type="array", title="a list of outcomes"), "Random outcomes by name, in order.")
-    given = RuleText("Rule text that runs after the setup.")
+    given = Procedure("Rule text that runs after the setup.")
     phase = Name("The first phase to play.")
     round = Integer("The first round to play; default 1.", minimum=1, title="the number of a round")
     when = Listed(Keys(Choice).defined("choice"), "The choices, in order.")
@@ -337,7 +339,7 @@ class Scenario(Record):
         minimum=0,
         title="a number of choices",
     )
-    then = Words(RuleText(), "Conditions that must hold at the end.", minItems=1)
+    then = Words(Condition(), "Conditions that must hold at the end.", minItems=1)
     sees = _Sights("Expressions that each seat can evaluate at the end; seats count from 0.")
     hides = _Sights("Expressions that read something hidden from the seat at the end; seats count from 0.")
     places = Words(

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from interpreter.sections.atoms import Fields, Id, Moment, Name, Names, Printed, RuleText, Template, YesNo
+from interpreter.sections.atoms import (
+    Condition,
+    Fields,
+    Heard,
+    Id,
+    Matched,
+    Moment,
+    Name,
+    Names,
+    Printed,
+    RuleText,
+    Shown,
+    Template,
+    YesNo,
+)
 from interpreter.sections.declarations import Declaration, Layered
 from interpreter.sections.vocabulary import Either, Integer, Keys, Named, OneOf, Record, Word, Words
 
@@ -42,8 +56,8 @@ class NodeLook(Record):
     """The look of a node."""
 
     colour = RuleText("The expression that colours it.")
-    label = RuleText("The expression, or the template in quotes, that labels it.")
-    pale = RuleText("The condition for being out of play.")
+    label = Shown("The expression, or the template in quotes, that labels it.")
+    pale = Condition("The condition for being out of play.")
     shape = RuleText("The expression that gives it a shape.")
 
 
@@ -51,15 +65,15 @@ class LinkLook(Record):
     """The look of a link."""
 
     colour = RuleText("The expression that colours it.")
-    label = RuleText("The expression, or the template in quotes, that labels it.")
-    hidden = RuleText("The condition for hiding it.")
+    label = Shown("The expression, or the template in quotes, that labels it.")
+    hidden = Condition("The condition for hiding it.")
 
 
 class PlaceLook(Record):
     """The look of a place."""
 
     colour = RuleText("The expression that colours it.")
-    label = RuleText("The expression, or the template in quotes, that labels it.")
+    label = Shown("The expression, or the template in quotes, that labels it.")
     piece = RuleText("The piece on the place.")
 
 
@@ -76,9 +90,9 @@ class Board(Declaration, section="boards"):
     """A line of text, a table, or both."""
 
     when = Moment("The moment for showing the board.", required=True)
-    if_ = RuleText("The condition for showing it at that moment.")
+    if_ = Condition("The condition for showing it at that moment.")
     says = Template("A line of text.")
-    rows = RuleText("The rows; default: a single row.")
+    rows = Matched("The rows; default: a single row.")
     columns = Columns("Columns by name, each with an expression.")
 
 
@@ -86,10 +100,10 @@ class Measure(Declaration, section="measures", one_of=("when", "on"), dependentR
     """A named expression with its moment or event."""
 
     each = Name("The name of the seat in `value`, for a measure of each seat.")
-    for_ = RuleText("The matches that are measured, if not each seat: `x in items where test`.")
+    for_ = Matched("The matches that are measured, if not each seat: `x in items where test`.")
     value = RuleText("The measured number or condition.", required=True)
     when = Either(Moment(), Words(Moment(), minItems=1, uniqueItems=True), meaning="The moment, or a list of moments.")
-    on = RuleText("The event, instead of a moment, optionally with a condition.")
+    on = Heard("The event, instead of a moment, optionally with a condition.")
     by = Names("The values of the event that group the results, such as the seat.")
     sums = YesNo("`yes` to add up the values of a group in a game.")
 
@@ -114,14 +128,14 @@ class Panel(Declaration, section="table"):
         "window",
         default=None,
     )
-    if_ = RuleText("The condition for showing it.")
+    if_ = Condition("The condition for showing it.")
     graph = YesNo("The panel shows the graph, as `picture` draws it.")
     cards = RuleText("The cards that it shows: a list, a zone or piles.")
     tokens = RuleText("The tokens that it shows: a pool or a bag.")
     track = RuleText("The track whose spaces it shows, with the tokens on them.")
     printed = Name("The printed table that it shows.")
     marks = Columns("Values of the printed table's keys: their cells are highlighted.")
-    rows = RuleText("The rows; default: a single row.")
+    rows = Matched("The rows; default: a single row.")
     columns = Columns(
         "Columns by name, each with an expression: cards look like cards, tokens like tokens, anything else is text."
     )
@@ -147,10 +161,10 @@ class Face(Declaration, section="faces"):
         names=Name(),
         minProperties=1,
     )
-    title = RuleText("The large text on the card: an expression, or a template in quotes.")
-    left = RuleText("The text at the lower left: an expression, or a template in quotes.")
-    right = RuleText("The text at the lower right: an expression, or a template in quotes.")
+    title = Shown("The large text on the card: an expression, or a template in quotes.")
+    left = Shown("The text at the lower left: an expression, or a template in quotes.")
+    right = Shown("The text at the lower right: an expression, or a template in quotes.")
     colour = RuleText("The value, or the list or set of values, that colours it.")
-    note = RuleText("Further text, also on hover: an expression, or a template in quotes.")
+    note = Shown("Further text, also on hover: an expression, or a template in quotes.")
     holds = RuleText("The tokens on the card.")
     room = RuleText("The number of tokens that fit.")

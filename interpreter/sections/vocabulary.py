@@ -6,18 +6,35 @@ to the JSON schema, to the reference of all keys and to editors; an instance rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
-from typing import ClassVar, Generic, Self, TypeVar, overload
+from typing import ClassVar, Generic, Literal, Self, TypeVar, overload
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 
-__all__ = ["Either", "Flag", "Form", "Integer", "Keys", "Listed", "Named", "OneOf", "Prose", "Record", "Word", "Words"]
+__all__ = [
+    *("Code", "Either", "Flag", "Form", "Integer", "Keys", "Listed"),
+    *("Named", "OneOf", "Prose", "Record", "Start", "Word", "Words"),
+]
 
 T = TypeVar("T", covariant=True)
 R = TypeVar("R", bound="Record", covariant=True)
+
+Start = Literal[
+    "function",
+    "procedure",
+    "verdict",
+    "condition",
+    "expression",
+    "heard",
+    "matched",
+    "preferences",
+    "alternatives",
+    "a_type",
+]
+"""Start rules of the grammar, one for each sort of rule text."""
 
 
 class Form(Generic[T]):
@@ -52,6 +69,12 @@ class Form(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = self.key or name.removesuffix("_")
 
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Return the words that are allowed, if all others are not."""
+        words = self.schema.get("enum", ())
+        return tuple(map(str, words)) if isinstance(words, Collection) else ()
+
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
     @overload
@@ -64,9 +87,8 @@ class Form(Generic[T]):
         raise NotImplementedError
 
     def below(self, step: str) -> Iterator[Form[object]]:
-        """Yield the forms of the value at a key, or at the number of an item."""
-        for form in self.inner:
-            yield from form.below(step)
+        """Yield the form of the value at a key, or at the number of an item, if this form has it."""
+        yield from ()
 
     def branches(self) -> Iterator[Form[object]]:
         """Yield the form, and the forms that it refers to or chooses from."""
@@ -93,6 +115,22 @@ class Word(Form[Scalar | None]):
         return value if isinstance(value, Scalar) else None
 
 
+class Code(Word):
+    """Text in the rule language, with its start rule in the grammar. A ``templated`` text with braces is a template."""
+
+    start: Start = "expression"
+    templated = False
+
+    def of(self, start: Start, *, templated: bool = False) -> Self:
+        """Return the form with another start rule."""
+        made = copy(self)
+        made.start, made.templated = start, templated
+        return made
+
+    def is_template(self, text: Scalar) -> bool:
+        return self.templated and "{" in text.text
+
+
 class Prose(Form[str]):
     """Text without a position; empty by default."""
 
@@ -105,10 +143,10 @@ class OneOf(Form[T]):
 
     def __init__(self, meaning: str, *allowed: T, default: T) -> None:
         super().__init__(meaning, enum=tuple(map(str, allowed)))
-        self.allowed, self.default = allowed, default
+        self.known, self.default = allowed, default
 
     def read(self, value: Value | None) -> T:
-        return next((each for each in self.allowed if each == word(value)), self.default)
+        return next((each for each in self.known if each == word(value)), self.default)
 
 
 class Flag(Form[bool]):
@@ -136,7 +174,7 @@ class Words(Form[tuple[Scalar, ...]]):
         return tuple(words(value))
 
     def below(self, step: str) -> Iterator[Form[object]]:
-        yield from self.item.branches() if step.isdigit() else ()
+        yield from (self.item,) if step.isdigit() else ()
 
 
 class Listed(Form[tuple[T, ...]]):
@@ -150,7 +188,7 @@ class Listed(Form[tuple[T, ...]]):
         return tuple(map(self.item.read, value.items)) if isinstance(value, Sequence) else ()
 
     def below(self, step: str) -> Iterator[Form[object]]:
-        yield from self.item.branches() if step.isdigit() else ()
+        yield from (self.item,) if step.isdigit() else ()
 
 
 class Named(Form[tuple[tuple[Scalar, T], ...]]):
@@ -165,14 +203,14 @@ class Named(Form[tuple[tuple[Scalar, T], ...]]):
         return tuple((entry.key, self.item.read(entry.value)) for entry in entries)
 
     def below(self, step: str) -> Iterator[Form[object]]:
-        yield from self.item.branches()
+        yield self.item
 
 
 class Keys(Form[R]):
     """A record, without any key if it is absent. Its docstring is its meaning, if no other is given."""
 
     def __init__(self, record: type[R], meaning: str | None = None) -> None:
-        super().__init__((record.__doc__ or "") if meaning is None else meaning)
+        super().__init__(" ".join((record.__doc__ or "").split()) if meaning is None else meaning)
         self.record = record
 
     def read(self, value: Value | None) -> R:
@@ -180,7 +218,7 @@ class Keys(Form[R]):
 
     def below(self, step: str) -> Iterator[Form[object]]:
         form = self.record.forms.get(step, self.record.others)
-        yield from form.branches() if form is not None else ()
+        yield from (form,) if form is not None else ()
 
 
 class Record:
