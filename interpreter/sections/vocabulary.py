@@ -262,6 +262,13 @@ class Record:
         others = (entry for entry in self.source.entries if entry.key.text not in self.forms)
         return tuple((entry.key, form.read(entry.value)) for entry in others)
 
+    def texts(self) -> Iterator[tuple[str, Code, Scalar]]:
+        """Yield the rule texts with their keys and forms."""
+        for key, value in self.source.items():
+            form = self.forms.get(key)
+            if isinstance(form, Code) and (text := form.read(value)) is not None:
+                yield key, form, text
+
     def span(self, key: str) -> Span:
         """Return the position of a key's value, or of the record if it lacks the key."""
         value = self.source.get(key)
