@@ -29,10 +29,9 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
-from interpreter.sections.declarations import VERBS
 from interpreter.sections.documents import NAMED_SECTIONS
 from interpreter.sections.lookup import forms_in
-from interpreter.sections.vocabulary import Code, Form
+from interpreter.sections.vocabulary import Code, Form, Reference
 
 __all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
 
@@ -41,13 +40,8 @@ CELLS = ("zones", "pools", "tracks", "has", "state")
 
 VALUES = (*CELLS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
-_REFERENCES = frozenset(
-    {"family", "edition", "map", "deck", "overlays", "extends", "uses", "over", "after", "not_with", "ruleset"}
-    | {"holds_for", "fails_for", "with"}
-)
 _PROCEDURES = frozenset({"setup", "round", "phase", "rule", "check", "in"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 
 class Meaning(Struct, frozen=True):
@@ -195,7 +189,6 @@ class _Reader:
             if section not in ("says", "policies"):
                 self.mention(entry.key.span, section, entry.key.text, declares=True)
             self._inner(section, entry)
-        self._references(root, "")
         graph = root.get("graph")
         for key in ("has", "link", "place"):
             for each in (
@@ -206,6 +199,9 @@ class _Reader:
         holders = sorted(spans.items(), key=lambda pair: pair[0].start)
         seen: set[int] = set()
         for key, scalar, form in forms_in(self.document.kind, root):
+            if isinstance(form, Reference) and form.to:
+                section = "statements" if form.to == ("statement",) else "files"
+                self.mention(scalar.span, section, scalar.text, "ruleset" if form.to == ("ruleset",) else "")
             if scalar.span.start in seen:
                 continue
             meaning = "template" if isinstance(form, Code) and form.is_template(scalar) else form.definition
@@ -233,31 +229,6 @@ class _Reader:
             for each in holder.entries:
                 kind = "attributes" if section == "cards" else "fields"
                 self.mention(each.key.span, kind, each.key.text, name, declares=True)
-
-    def _references(self, value: Value, key: str) -> None:
-        """Add the ids of files and statements."""
-        if isinstance(value, Mapping):
-            for entry in value.entries:
-                name = entry.key.text
-                if name in VERBS and isinstance(entry.value, Scalar):
-                    if _ID.fullmatch(entry.value.text):  # not rule text that wraps a decision
-                        self.mention(entry.value.span, "files", entry.value.text)
-                elif name in ("cites", "answers"):
-                    for scalar in words(entry.value):
-                        self.mention(scalar.span, "statements", scalar.text)
-                elif name in _REFERENCES and not isinstance(entry.value, Mapping):
-                    of = "ruleset" if name in ("ruleset", "holds_for", "fails_for") else ""
-                    for scalar in words(entry.value):
-                        self.mention(scalar.span, "files", scalar.text, of)
-                elif name == "id" and self.document.kind == "waivers" and isinstance(entry.value, Scalar):
-                    self.mention(entry.value.span, "statements", entry.value.text)
-                else:
-                    if key in ("with", "undefined") and "/" in name:
-                        self.mention(entry.key.span, "files", name)
-                    self._references(entry.value, name)
-        elif isinstance(value, Sequence):
-            for item in value.items:
-                self._references(item, key)
 
     def _around(self, section: str, entry: Entry) -> dict[str, Span | None]:
         """Return the locals that a declaration provides to its texts: parameters, values of an event, binders."""

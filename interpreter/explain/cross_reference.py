@@ -27,6 +27,7 @@ from interpreter.reading.compose import cites_below
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
 from interpreter.sections.declarations import Entry
+from interpreter.sections.documents import NOUNS
 
 __all__ = [
     "WORDS",
@@ -45,32 +46,11 @@ __all__ = [
 ]
 
 WORDS = {
-    "rules": "rule",
-    "tables": "table",
-    "triggers": "trigger",
-    "standing": "standing rule",
-    "settings": "setting",
-    "interpretations": "interpretation",
-    "events": "event",
-    "components": "component",
-    "zones": "zone",
-    "pools": "pool",
-    "tracks": "track",
-    "has": "thing of a seat",
-    "state": "value of the state",
-    "tokens": "kind of tokens",
-    "cards": "kind of cards",
-    "kinds": "kind",
-    "records": "record",
-    "boards": "board",
-    "table": "panel of the table",
-    "faces": "face of cards",
-    "measures": "measure",
+    **NOUNS,
     "lines": "line of the rule",
     "options": "alternative of the rule",
     "cases": "case of the trigger",
     "result": "result",
-    "graph": "graph",
     "files": "file",
 }
 """Names of the kinds of declarations, by section."""

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from interpreter.sections.vocabulary import Code, Either, Flag, Integer, Keys, Named, OneOf, Prose, Record, Word, Words
+from interpreter.sections.vocabulary import (
+    Code,
+    Either,
+    Flag,
+    Integer,
+    Keys,
+    Named,
+    OneOf,
+    Prose,
+    Record,
+    Reference,
+    Word,
+    Words,
+)
 
 __all__ = [
     *("About", "Alternatives", "Cells", "Cites", "Condition", "DottedName", "Fields", "Function"),
-    *("Heard", "Id", "Ids", "Language", "Lasts", "Matched", "Moment", "Name"),
+    *("Heard", "Id", "Language", "LayerId", "Lasts", "Matched", "Moment", "Name"),
     *("Names", "Order", "PathId", "Players", "PlayersKeys", "Preferences", "Printed", "Procedure"),
     *("Provenance", "RuleText", "Rulebook", "Seat", "Seen", "Shown", "StartValue", "StatementId"),
-    *("Template", "Text", "TypeText", "Verdict", "Whole", "WordId", "YesNo"),
+    *("Template", "Text", "TypeText", "Verdict", "Whole", "WordId", "YesNo", "ids"),
 ]
 
 Lasting: TypeAlias = Literal["game", "turn", "phase", "round"]
@@ -25,21 +38,30 @@ DottedName = Word(
     title="names joined by `.`",
     pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$",
 ).defined("dotted_name")
-Id = Word(
+Id = Reference(
     "The id of a file: `folder/name`; of a family or a ruleset one word.",
     title="an id such as `folder/name`",
     pattern="^[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?$",
 ).defined("id")
-WordId = Word(
+WordId = Reference(
     "The id of a family or a ruleset: one word.", title="an id of one word", pattern="^[a-z0-9][a-z0-9_-]*$"
 ).defined("word_id")
-PathId = Word(
+PathId = Reference(
     "The id of a file: `folder/name`, which determines its path below a folder of rulesets.",
     title="an id such as `folder/name`",
     pattern="^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_.-]*$",
 ).defined("path_id")
-StatementId = Word(title="the id of a statement, such as `AB-012`", pattern="^[A-Z]{1,3}-[A-Za-z0-9-]+$")
-Ids = Words(Id(), "Ids of files.", uniqueItems=True).defined("ids")
+StatementId = Reference(title="the id of a statement, such as `AB-012`", pattern="^[A-Z]{1,3}-[A-Za-z0-9-]+$").to_any(
+    "statement"
+)
+
+
+def ids(*kinds: str) -> Words:
+    """Return the form of a list of ids of files."""
+    return Words(Id.to_any(*kinds), "Ids of files.", uniqueItems=True).defined("ids")
+
+
+LayerId = Id.to_any("family", "edition", "map", "deck", "overlay", "library")
 Language = Word("The version of the language: 1.", const=1).defined("language")
 Text = Prose("Text for readers.", title="text", minLength=1).defined("text")
 About = Text.defined("about", "A description for readers.")
@@ -125,7 +147,7 @@ class PlayersKeys(Record, title="keys with values"):
     with_ = Named(
         Either(
             Word(const="nothing"),
-            PathId(),
+            PathId.to_any("overlay")(),
             meaning="The overlay; `nothing` removes that of an edition below.",
         ),
         "Mandatory overlays by number of players.",
@@ -142,6 +164,6 @@ Players = Either(
     meaning="The allowed numbers of players: a number, a range such as `3..6`, or a range with the reason against "
     "other numbers and mandatory overlays.",
 ).defined("players")
-Rulebook = Either(Id(), Ids(), meaning="The id of the rulebook that the file follows, or a list of them.").defined(
+Rulebook = Either(Id(), ids(), meaning="The id of the rulebook that the file follows, or a list of them.").defined(
     "rulebook"
 )

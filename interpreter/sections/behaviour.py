@@ -11,7 +11,7 @@ from interpreter.sections.atoms import (
     Fields,
     Function,
     Heard,
-    Id,
+    LayerId,
     Matched,
     Name,
     Names,
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-class Event(Declaration, section="events"):
+class Event(Declaration, section="events", noun="event"):
     """An event for `note`."""
 
     with_ = Fields("The values of the event with their types.")
@@ -68,6 +68,7 @@ class Ranking(Record):
 class Table(
     Declaration,
     section="tables",
+    noun="table",
     then={
         "if": {"not": {"required": ["replaces"]}},
         "then": {"required": ["keys", "gives", "is"]},
@@ -87,19 +88,21 @@ class Table(
         "`nothing` removes one.",
     )
     is_ = Printed()
-    replaces = Id("The file whose table this one replaces.")
+    replaces = LayerId("The file whose table this one replaces.")
     cells = Cells("Changed cells: keys, joined by `, `, with the new value.")
 
 
-class Rule(Layered, section="rules", one_of=("is", "does", "permits"), apart=(("replaces", "wraps"),)):
+class Rule(Layered, section="rules", noun="rule", one_of=("is", "does", "permits"), apart=(("replaces", "wraps"),)):
     """A rule: a function (`is`), a procedure (`does`) or a verdict (`permits`)."""
 
     is_ = Function("A function: a value from its parameters and the state.")
     does = Procedure("A procedure: it changes the state, asks, calls procedures.")
     permits = Verdict("A verdict: conditions, one `require` a line.")
-    replaces = Id("The file whose rule this one replaces.")
-    wraps = Id("The file whose rule this one wraps; `base(...)` calls the rule below.")
-    removes = Id("The file whose declaration is removed, with all layers over it; for a later layer, only that layer.")
+    replaces = LayerId("The file whose rule this one replaces.")
+    wraps = LayerId("The file whose rule this one wraps; `base(...)` calls the rule below.")
+    removes = LayerId(
+        "The file whose declaration is removed, with all layers over it; for a later layer, only that layer."
+    )
     when = Condition("The condition of this layer; if false, the layer below applies.")
 
 
@@ -111,7 +114,11 @@ class Case(Remarks):
 
 
 class Trigger(
-    Declaration, section="triggers", one_of=("cases", "does"), apart=(("does", "otherwise"), ("does", "cases"))
+    Declaration,
+    section="triggers",
+    noun="trigger",
+    one_of=("cases", "does"),
+    apart=(("does", "otherwise"), ("does", "cases")),
 ):
     """A reaction to an event."""
 
@@ -121,7 +128,7 @@ class Trigger(
     does = Procedure("The effect in every phase.")
 
 
-class Standing(Declaration, section="standing", one_of=("for", "whenever")):
+class Standing(Declaration, section="standing", noun="standing rule", one_of=("for", "whenever")):
     """A standing rule."""
 
     for_ = Matched("The matches for which the rule runs, one at a time.")

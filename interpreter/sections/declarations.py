@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
-from interpreter.sections.atoms import About, Cites, Id, Provenance
+from interpreter.sections.atoms import About, Cites, LayerId, Provenance
 from interpreter.sections.vocabulary import Record
 
 __all__ = ["VERBS", "Declaration", "Entry", "Layered", "Remarks", "amended"]
@@ -89,9 +89,11 @@ class Layered(Remarks):
 class Declaration(Layered):
     """A declaration that later files can change."""
 
-    amends = Id("The file whose declaration this amends; list only the keys that differ.")
-    replaces = Id("The file whose declaration this one replaces as a whole.")
-    removes = Id("The file whose declaration is removed, with all layers over it; for a later layer, only that layer.")
+    amends = LayerId("The file whose declaration this amends; list only the keys that differ.")
+    replaces = LayerId("The file whose declaration this one replaces as a whole.")
+    removes = LayerId(
+        "The file whose declaration is removed, with all layers over it; for a later layer, only that layer."
+    )
 
 
 def amended(layers: list[Entry]) -> Entry:

@@ -8,7 +8,6 @@ from interpreter.sections.atoms import (
     Condition,
     DottedName,
     Id,
-    Ids,
     Language,
     Name,
     PathId,
@@ -23,6 +22,7 @@ from interpreter.sections.atoms import (
     Template,
     Text,
     WordId,
+    ids,
 )
 from interpreter.sections.behaviour import (
     Amendment,
@@ -36,7 +36,7 @@ from interpreter.sections.behaviour import (
     Table,
     Trigger,
 )
-from interpreter.sections.declarations import Layered, Remarks
+from interpreter.sections.declarations import Declaration, Layered, Remarks
 from interpreter.sections.drawings import Board, Face, Graph, Measure, Panel, Picture
 from interpreter.sections.seats import Interpretation, Seats, Setting, StateValue
 from interpreter.sections.things import (
@@ -53,7 +53,7 @@ from interpreter.sections.things import (
 )
 from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Named, OneOf, Record, Word, Words
 
-__all__ = ["FILES", "NAMED_SECTIONS", "SINGLE_SECTIONS", "Sections"]
+__all__ = ["FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "Sections"]
 
 
 def _section(record: type[Layered], meaning: str) -> Named[object]:
@@ -74,7 +74,8 @@ Helpers = Named(
     "Functions, verdicts and constants for the text of this file alone; each may call those above it.",
     names=Name(),
 ).defined("helpers")
-_WordIds = Words(WordId(), minItems=1, uniqueItems=True)
+_Played = WordId.to_any("ruleset")
+_WordIds = Words(_Played(), minItems=1, uniqueItems=True)
 _Sights = Named(
     Words(RuleText(), "Expressions.", minItems=1),
     names=Either(pattern="^[0-9]+$", title="the number of a seat"),
@@ -149,13 +150,17 @@ SINGLE_SECTIONS = (*_SINGLE, "nodes", "links")
 """Sections that are a single declaration."""
 
 
+NOUNS = {each.section: each.noun for base in (Layered, Declaration) for each in base.__subclasses__() if each.noun}
+"""Words for the declarations of each section."""
+
+
 class Paired(Record):
     """Sections for the case that another file is composed too."""
 
     with_ = Named(
         Keys(Sections).defined("sections"),
         "Sections that apply only if another file is composed too, by the id of that file.",
-        names=Id(),
+        names=Id.to_any("edition", "map", "overlay")(),
     ).defined("with")
 
 
@@ -165,11 +170,11 @@ class Ruleset(Record, title="a ruleset"):
     language = Language(required=True)
     ruleset = WordId("The id of the ruleset, which is the file's name.", required=True)
     title = Text("The title.", required=True)
-    family = WordId("The family of the game.", required=True)
-    edition = PathId("The edition.")
-    map = PathId("The map.")
-    deck = PathId("The deck.")
-    overlays = Ids("The overlays.")
+    family = WordId.to_any("family")("The family of the game.", required=True)
+    edition = PathId.to_any("edition")("The edition.")
+    map = PathId.to_any("map")("The map.")
+    deck = PathId.to_any("deck")("The deck.")
+    overlays = ids("overlay")("The overlays.")
     about = About()
     provenance = Provenance()
 
@@ -178,9 +183,9 @@ class Family(Sections, Paired, title="a family"):
     """Everything that all editions of a game share."""
 
     language = Language(required=True)
-    family = WordId("The id of the family, which is the folder's name.", required=True)
+    family = WordId.to_any("family")("The id of the family, which is the folder's name.", required=True)
     title = Text("The title.")
-    uses = Ids("The imported libraries.")
+    uses = ids("library")("The imported libraries.")
     about = About()
     provenance = Provenance()
 
@@ -189,9 +194,9 @@ class Edition(Sections, Paired, title="an edition"):
     """One edition of a game."""
 
     language = Language(required=True)
-    edition = PathId("The id of the edition.", required=True)
+    edition = PathId.to_any("edition")("The id of the edition.", required=True)
     title = Text("The title.")
-    extends = Id("The family or edition that this one extends.", required=True)
+    extends = Id.to_any("family", "edition")("The family or edition that this one extends.", required=True)
     rulebook = Rulebook()
     players = Players()
     about = About()
@@ -202,7 +207,7 @@ class Map(Sections, Paired, title="a map"):
     """The nodes and links of the family's graph, with their own rules."""
 
     language = Language(required=True)
-    map = PathId("The id of the map.", required=True)
+    map = PathId.to_any("map")("The id of the map.", required=True)
     title = Text("The title.")
     rulebook = Rulebook()
     players = Players()
@@ -217,7 +222,7 @@ class Deck(Record, title="a deck"):
     """The cards, as printed tables."""
 
     language = Language(required=True)
-    deck = PathId("The id of the deck.", required=True)
+    deck = PathId.to_any("deck")("The id of the deck.", required=True)
     title = Text("The title.")
     rulebook = Rulebook()
     cites = Cites()
@@ -242,17 +247,19 @@ class Overlay(Sections, Paired, title="an overlay"):
     language = Language(required=True)
     overlay = PathId("The id of the overlay.", required=True)
     title = Text("The title.")
-    over = Ids("The files that this overlay fits: a ruleset must contain one of them.", required=True)
+    over = ids("family", "edition", "map", "overlay")(
+        "The files that this overlay fits: a ruleset must contain one of them.", required=True
+    )
     rulebook = Rulebook()
     players = Players()
-    not_with = Ids("The overlays that cannot be combined with this one.")
+    not_with = ids("overlay")("The overlays that cannot be combined with this one.")
     undefined = Named(
         Text(),
         "Files that no rulebook combines with this overlay, each with the reason.",
-        names=Id(),
+        names=Id.to_any("edition", "map", "overlay")(),
         minProperties=1,
     )
-    after = Ids("The overlays below this one.")
+    after = ids("overlay")("The overlays below this one.")
     layer = OneOf("`last`: this overlay lies over every other file.", "last", default="")
     about = About()
     provenance = Provenance()
@@ -264,7 +271,7 @@ class Library(Record, title="a library"):
     language = Language(required=True)
     library = PathId("The id of the library.", required=True)
     title = Text("The title.")
-    uses = Ids("The imported libraries.")
+    uses = ids("library")("The imported libraries.")
     about = About()
     provenance = Provenance()
     records = Sections.records()
@@ -314,13 +321,13 @@ class Scenario(Record):
     name = Text("The title of the scenario.", required=True)
     cites = Cites()
     about = About()
-    ruleset = WordId("The ruleset that is played.", required=True)
+    ruleset = _Played("The ruleset that is played.", required=True)
     holds_for = _WordIds("Further rulesets with which it must pass.")
     fails_for = _WordIds("Rulesets with which it must fail: this is where they differ.")
     fails_with = Listed(
         Either(type="object", minProperties=1), "Settings with which it must fail.", minItems=1, uniqueItems=True
     )
-    with_ = Ids("Overlays on the ruleset.")
+    with_ = ids("overlay")("Overlays on the ruleset.")
     players = Integer(
         "The number of players; default: the smallest that needs no extra overlay.",
         minimum=1,

@@ -8,7 +8,7 @@ from interpreter.sections.atoms import (
     Condition,
     Fields,
     Heard,
-    Id,
+    LayerId,
     Matched,
     Moment,
     Name,
@@ -28,7 +28,7 @@ PanelPlace: TypeAlias = Literal["status", "board", "side", "window"]
 Columns = Named(RuleText(), names=Name(), minProperties=1)
 
 
-class Graph(Layered, section="graph"):
+class Graph(Layered, section="graph", noun="graph"):
     """The graph: nodes, links between them and places on the nodes."""
 
     node = Name("The name of a node in the rule language.", required=True)
@@ -49,7 +49,7 @@ class Graph(Layered, section="graph"):
         minProperties=1,
     )
     takes = RuleText("The set of places of a `node`: an expression over its printed attributes.")
-    amends = Id("The file whose declaration this amends; list only the keys that differ.")
+    amends = LayerId("The file whose declaration this amends; list only the keys that differ.")
 
 
 class NodeLook(Record):
@@ -86,7 +86,7 @@ class Picture(Record):
     grid = YesNo("Nodes are drawn as touching fields, exactly at `x` and `y`.")
 
 
-class Board(Declaration, section="boards"):
+class Board(Declaration, section="boards", noun="board"):
     """A line of text, a table, or both."""
 
     when = Moment("The moment for showing the board.", required=True)
@@ -96,7 +96,7 @@ class Board(Declaration, section="boards"):
     columns = Columns("Columns by name, each with an expression.")
 
 
-class Measure(Declaration, section="measures", one_of=("when", "on"), dependentRequired={"by": ["on"]}):
+class Measure(Declaration, section="measures", noun="measure", one_of=("when", "on"), dependentRequired={"by": ["on"]}):
     """A named expression with its moment or event."""
 
     each = Name("The name of the seat in `value`, for a measure of each seat.")
@@ -115,7 +115,7 @@ class Sum(Record):
     then = Name("The rule that takes it, on a copy of the game: its parameters are the seat and the thing.")
 
 
-class Panel(Declaration, section="table"):
+class Panel(Declaration, section="table", noun="panel of the table"):
     """A panel of the table in a browser. It shows one thing: a graph, cards, tokens, a track, a printed table,
     columns or sums."""
 
@@ -151,7 +151,7 @@ class Panel(Declaration, section="table"):
     )
 
 
-class Face(Declaration, section="faces"):
+class Face(Declaration, section="faces", noun="face of cards"):
     """The face of a kind of cards: expressions over the card, which has the name of its kind; or the colours
     of a kind."""
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value
 from interpreter.sections.documents import FILES
-from interpreter.sections.vocabulary import Form, Keys
+from interpreter.sections.vocabulary import Form, Keys, Named, Reference
 
 __all__ = ["documentation", "forms_at", "forms_in", "keys_at"]
 
 
 def forms_in(kind: str, root: Mapping) -> Iterator[tuple[str, Scalar, Form[object]]]:
-    """Yield each scalar of a file with each form that it may have there, and with the innermost key of the language."""
+    """Yield each scalar of a file with each form that it may have there, and with the innermost key of the language.
+
+    Ids of files as keys are scalars too.
+    """
     yield from _forms_in(root, "", Keys(FILES[kind]))
 
 
@@ -20,6 +23,8 @@ def _forms_in(value: Value, key: str, form: Form[object]) -> Iterator[tuple[str,
     for branch in form.branches():
         if isinstance(value, Scalar):
             yield key, value, branch
+        if isinstance(branch, Named) and isinstance(branch.names, Reference) and isinstance(value, Mapping):
+            yield from ((key, entry.key, branch.names) for entry in value.entries)
         for step, part in _parts(value):
             for below in branch.below(step):
                 yield from _forms_in(part, below.key or key, below)

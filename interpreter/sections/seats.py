@@ -25,6 +25,7 @@ class Role(Declaration, section="roles"):
 class Belonging(
     Declaration,
     section="has",
+    noun="thing of a seat",
     one_of=("zone", "pool", "stock", "value"),
     then={
         "dependentRequired": {"order": ["zone"], "top_shows": ["zone"], "lasts": ["value"]},
@@ -56,7 +57,7 @@ class Seats(Record):
     has = Named(Keys(Belonging), "The belongings of each seat.", names=Name())
 
 
-class StateValue(Declaration, section="state"):
+class StateValue(Declaration, section="state", noun="value of the state"):
     """A value of the game."""
 
     value = TypeText("The type of the value.", required=True)
@@ -65,7 +66,7 @@ class StateValue(Declaration, section="state"):
     seen = Seen()
 
 
-class Setting(Declaration, section="settings"):
+class Setting(Declaration, section="settings", noun="setting"):
     """An input of a game."""
 
     value = TypeText("The type of the input.", required=True)
@@ -73,7 +74,7 @@ class Setting(Declaration, section="settings"):
     default = StartValue("The default value; required unless the type is optional.")
 
 
-class Interpretation(Declaration, section="interpretations"):
+class Interpretation(Declaration, section="interpretations", noun="interpretation"):
     """A doubt in a rulebook, its readings and the default."""
 
     answers = Cites("The doubts that this settles.", required=True)

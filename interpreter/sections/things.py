@@ -29,14 +29,16 @@ _IS_CARDS = Either(
 )
 
 
-class Kind(Declaration, section="kinds", short=_MEMBERS, dependentRequired={"adds": ["amends"]}):
+class Kind(Declaration, section="kinds", noun="kind", short=_MEMBERS, dependentRequired={"adds": ["amends"]}):
     """The members: a list of names, a range such as `1..3`, or `open` if a later file lists them."""
 
     is_ = Either(*_MEMBERS, meaning="The members: a list, a range, or `open`.")(required=True)
     adds = Words(Name(), "Additional members.", minItems=1, uniqueItems=True, title="a list of names")
 
 
-class Tokens(Declaration, section="tokens", short=(Whole("The number."),), others=Whole("The number.")):
+class Tokens(
+    Declaration, section="tokens", noun="kind of tokens", short=(Whole("The number."),), others=Whole("The number.")
+):
     """The number of each kind."""
 
 
@@ -44,7 +46,7 @@ class Piece(Declaration, section="pieces"):
     """A kind of piece."""
 
 
-class Card(Declaration, section="cards", short=_CARDS, dependentRequired={"cells": ["amends"]}):
+class Card(Declaration, section="cards", noun="kind of cards", short=_CARDS, dependentRequired={"cells": ["amends"]}):
     """A kind of card: its attributes, or its cards as a printed table or a number."""
 
     key = Name("The identifying attribute; without it, all cards of the kind are alike.")
@@ -60,11 +62,11 @@ class DeckCards(Remarks):
     is_ = _IS_CARDS(required=True)
 
 
-class RecordType(Declaration, section="records", others=TypeText()):
+class RecordType(Declaration, section="records", noun="record", others=TypeText()):
     """The fields of a record with their types."""
 
 
-class Zone(Declaration, section="zones", one_of=("of", "piles of")):
+class Zone(Declaration, section="zones", noun="zone", one_of=("of", "piles of")):
     """A zone of cards."""
 
     of = Name("The kind of card; `card` for any.")
@@ -75,7 +77,7 @@ class Zone(Declaration, section="zones", one_of=("of", "piles of")):
     top_shows = Name("The rule that shows the back of the top card.")
 
 
-class Pool(Declaration, section="pools"):
+class Pool(Declaration, section="pools", noun="pool"):
     """A pool of tokens."""
 
     of = Name("The kind of token.", required=True)
@@ -88,7 +90,7 @@ class Pool(Declaration, section="pools"):
     seen = Seen()
 
 
-class Track(Declaration, section="tracks"):
+class Track(Declaration, section="tracks", noun="track"):
     """A track of priced spaces."""
 
     of = Name("The kind of token on the spaces.", required=True)
@@ -96,7 +98,7 @@ class Track(Declaration, section="tracks"):
     start = Name("The table of the tokens at the start.")
 
 
-class Component(Declaration, section="components"):
+class Component(Declaration, section="components", noun="component"):
     """A component."""
 
     count = Whole("The number in the box.", required=True)

@@ -16,7 +16,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 
 __all__ = [
     *("Code", "Either", "Flag", "Form", "Integer", "Keys", "Listed"),
-    *("Named", "OneOf", "Prose", "Record", "Start", "Word", "Words"),
+    *("Named", "OneOf", "Prose", "Record", "Reference", "Start", "Word", "Words"),
 ]
 
 T = TypeVar("T", covariant=True)
@@ -113,6 +113,18 @@ class Word(Form[Scalar | None]):
 
     def read(self, value: Value | None) -> Scalar | None:
         return value if isinstance(value, Scalar) else None
+
+
+class Reference(Word):
+    """The id of a file of one of the kinds ``to``, or of a statement."""
+
+    to: tuple[str, ...] = ()
+
+    def to_any(self, *kinds: str) -> Self:
+        """Return the form for ids of other files."""
+        made = copy(self)
+        made.to = kinds
+        return made
 
 
 class Code(Word):
@@ -226,13 +238,14 @@ class Record:
 
     ``forms`` has the keys of a class, its own first; keys of other names have the form ``others``. A mapping has
     ``one_of`` some keys; a value in a ``short`` form stands for a mapping with the key `is`. Declarations have a
-    ``section``. ``schema`` has the keywords of JSON Schema that no key implies.
+    ``section``, and a ``noun`` for messages. ``schema`` has the keywords of JSON Schema that no key implies.
     """
 
     forms: ClassVar[dict[str, Form[object]]] = {}
     others: ClassVar[Form[object] | None] = None
     one_of: ClassVar[tuple[str, ...]] = ()
     section: ClassVar[str] = ""
+    noun: ClassVar[str] = ""
     short: ClassVar[tuple[Form[object], ...]] = ()
     schema: ClassVar[dict[str, Json]] = {}
 
@@ -240,6 +253,7 @@ class Record:
         cls,
         *,
         section: str = "",
+        noun: str = "",
         short: tuple[Form[object], ...] = (),
         others: Form[object] | None = None,
         one_of: tuple[str, ...] = (),
@@ -249,7 +263,8 @@ class Record:
         for form in (value for each in cls.__mro__ for value in vars(each).values() if isinstance(value, Form)):
             if form.key:
                 cls.forms.setdefault(form.key, form)
-        cls.section, cls.short, cls.others, cls.one_of, cls.schema = section, short, others, one_of, schema
+        cls.section, cls.noun, cls.short, cls.others = section, noun, short, others
+        cls.one_of, cls.schema = one_of, schema
 
     def __init__(self, source: Mapping) -> None:
         self.source = source

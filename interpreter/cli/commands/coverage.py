@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SINGULAR = {
-    "rules": "rule",
-    "lines": "line of",
-    "options": "alternative of",
-    "triggers": "trigger",
-    "cases": "case of",
-    "standing": "standing rule",
-    "tables": "table",
-    "settings": "setting",
-    "interpretations": "interpretation",
-    "files": "file",
-}
-
 
 @click.command("coverage")
 @click.argument("named", metavar="[RULESET]", required=False)
@@ -267,9 +254,11 @@ def _tell_reached(played: Reached) -> None:
 
 
 def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
+    from interpreter.explain.cross_reference import WORDS
+
     rows = [
         (
-            SINGULAR.get(citation.section, citation.section),
+            WORDS.get(citation.section, citation.section).removesuffix(" the rule").removesuffix(" the trigger"),
             citation.name,
             str(citation.span),
             ", ".join(citation.cites),
