@@ -10,7 +10,6 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import words
 from interpreter.language.check_steps import resolve_type
 from interpreter.language.model import Model
 from interpreter.language.syntax_errors import reserved
@@ -29,15 +28,13 @@ from interpreter.language.types import (
 )
 from interpreter.reading.compose import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
-from interpreter.reading.yaml import Mapping, Scalar, Value
-from interpreter.sections.declarations import Entry, Layered, amended
+from interpreter.reading.yaml import Scalar, Value
+from interpreter.sections.declarations import Entry, Layered
 
-__all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
+__all__ = ["Declared", "Reader", "listed"]
 
 MOST_LISTED = 12
 """Maximum number of names listed in a message."""
-REMARKS = ("cites", "about", "provenance")
-"""Keys for documentation, allowed in every declaration."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -52,21 +49,10 @@ class Declared:
     """Laws, as (table, name or empty, condition)."""
 
 
-def merged(layers: list[Entry]) -> dict[str, Value]:
-    """Return the keys of a declaration, with the changes of later files applied."""
-    value = amended(layers).value
-    return {entry.key.text: entry.value for entry in value.entries} if isinstance(value, Mapping) else {}
-
-
 def listed(names: list[str] | tuple[str, ...]) -> str:
     """List names for a message, at most :data:`MOST_LISTED`."""
     shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
     return f"{shown}, …" if len(names) > MOST_LISTED else shown
-
-
-def cites_of(value: Value | None) -> tuple[str, ...]:
-    """Return the ids of the cited statements."""
-    return tuple(scalar.text for scalar in words(value))
 
 
 class Reader:
