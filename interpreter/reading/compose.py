@@ -21,7 +21,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
 from interpreter.sections.declarations import Entry, Layered
-from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
+from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
 
 __all__ = [
     "ALLOW_UNDEFINED",
@@ -262,17 +262,14 @@ class _Collector:
 
 def undefined_with(overlay: Document) -> dict[str, str]:
     """Return the files that no rulebook covers in combination with an overlay, each with the reason."""
-    undefined = overlay.root.get("undefined")
-    entries = undefined.entries if isinstance(undefined, Mapping) else ()
-    return {entry.key.text: word(entry.value) for entry in entries}
+    return {key.text: reason for key, reason in overlay.head.undefined}
 
 
 def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
     """Yield the files among ``ids`` that no rulebook covers in combination with an overlay, with the reason."""
-    undefined = overlay.root.get("undefined")
-    for entry in undefined.entries if isinstance(undefined, Mapping) else ():
-        if entry.key.text in ids:
-            yield entry.key, f"`{overlay.id}` with `{entry.key.text}`: {word(entry.value)}"
+    for key, reason in overlay.head.undefined:
+        if key.text in ids:
+            yield key, f"`{overlay.id}` with `{key.text}`: {reason}"
 
 
 def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Mapping) -> Iterator[Diagnostic]:
@@ -280,7 +277,7 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
     ids = {document.id for document in below}
     family = word(ruleset.get("family"))
     for overlay in overlays:
-        over = words(overlay.root.get("over"))
+        over = overlay.head.over
         if not over or any(name.text in ids for name in over):
             continue
         fits = " or ".join(f"`{name.text}`" for name in over)
@@ -302,15 +299,15 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     """Sort overlays by `after` and `layer: last`, and report those that exclude each other."""
     ids = {document.id for document in below}
     for overlay in overlays:
-        for other in words(overlay.root.get("not_with")):
+        for other in overlay.head.not_with:
             if other.text in ids or any(other.text == document.id for document in overlays):
                 message = f"`{overlay.id}` cannot be combined with `{other.text}`"
                 diagnostics.append(Diagnostic("E505", message, other.span))
     ordered: list[Document] = []
-    waiting = sorted(overlays, key=lambda overlay: word(overlay.root.get("layer")) == "last")
+    waiting = sorted(overlays, key=lambda overlay: overlay.head.layer == "last")
     while waiting:
         names = {document.id for document in waiting}
-        ready = next((d for d in waiting if not any(a.text in names for a in words(d.root.get("after")))), None)
+        ready = next((d for d in waiting if not any(a.text in names for a in d.head.after)), None)
         if ready is None:
             cycle = ", ".join(f"`{document.id}`" for document in waiting)
             diagnostics.append(Diagnostic("E504", f"each of {cycle} is `after` another", waiting[0].root.span))
@@ -336,11 +333,8 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
     here = {document.id for document in stack}
     folders = {id.partition("/")[0] for id in here}
     for document in stack:
-        paired = document.root.get("with")
-        named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
-        for key in ("over", "not_with", "after"):
-            named.extend(words(document.root.get(key)))
-        for name in named:
+        head = document.head
+        for name in (*(key for key, _ in head.with_), *head.over, *head.not_with, *head.after):
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
                 ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
                 near = did_you_mean(name.text, ids)
@@ -379,7 +373,7 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
         name = own_rules.name(entry, names) if section == "rules" else entry.name
         names.setdefault(name, []).append(entry)
     for document in stack:
-        rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
+        rulebooks.extend(scalar.text for scalar in words(document.head.rulebook))
     for _, limit in _limits(stack):
         players = PlayerRange(
             max(players.low, limit.low),
@@ -442,11 +436,8 @@ _SPECIAL = ("map", "overlay")
 
 def _knows(document: Document, id: str) -> bool:
     """Return whether a file refers to another one, so that it sees its declarations."""
-    paired = document.root.get("with")
-    named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
-    return any(
-        name.text == id for name in (*named, *words(document.root.get("over")), *words(document.root.get("after")))
-    )
+    head = document.head
+    return any(name.text == id for name in (*(key for key, _ in head.with_), *head.over, *head.after))
 
 
 def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
@@ -455,12 +446,11 @@ def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
     for document in stack:
         here = later.pop(document.id, [])
         yield from _with_parts(document, document.root)
-        paired = document.root.get("with")
-        for other in paired.entries if isinstance(paired, Mapping) else ():
-            if other.key.text in {file.id for file in stack} and isinstance(other.value, Mapping):
-                sections = _with_parts(document, other.value)
-                if other.key.text in later:
-                    later[other.key.text].extend(sections)
+        for other, paired in document.head.with_:
+            if other.text in {file.id for file in stack}:
+                sections = _with_parts(document, paired.source)
+                if other.text in later:
+                    later[other.text].extend(sections)
                 else:
                     yield from sections
         yield from here
@@ -474,12 +464,8 @@ def declared_in(document: Document) -> dict[str, set[str]]:
     def add(name: str, file: str) -> None:
         names.setdefault(name, set()).add(file)
 
-    paired = document.root.get("with")
-    conditional = paired.entries if isinstance(paired, Mapping) else ()
-    roots = [("", document.root), *((entry.key.text, entry.value) for entry in conditional)]
+    roots = [("", document.root), *((key.text, paired.source) for key, paired in document.head.with_)]
     for file, root in roots:
-        if not isinstance(root, Mapping):
-            continue
         for section, entry in _with_parts(document, root):
             if section in ("says", "policies"):
                 continue
@@ -499,18 +485,13 @@ def do_meet(document: Document, other: Document) -> bool:
 
 def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
     yield from _of_sections(document, root, (), "")
-    parts = root.get("parts")
-    if isinstance(parts, Mapping):
-        for part in parts.entries:
-            if isinstance(part.value, Mapping):
-                guard = part.value.get("when")
-                guards = (guard,) if isinstance(guard, Scalar) else ()
-                cites = words(part.value.get("cites"))
-                for section, entry in _of_sections(document, part.value, guards, part.key.text):
-                    yield section, _citing(entry, cites) if section in LAYERED else entry
+    for key, part in Sections(root).parts:
+        guards = (part.when,) if part.when is not None else ()
+        for section, entry in _of_sections(document, part.source, guards, key.text):
+            yield section, _citing(entry, part.cites) if section in LAYERED else entry
 
 
-def _citing(entry: Entry, cites: list[Scalar]) -> Entry:
+def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
     """Return a declaration with more citations."""
     if not cites or not isinstance(entry.value, Mapping):
         return entry
@@ -666,11 +647,6 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
 
 
 def _ordered(low: Document, high: Document) -> bool:
-    paired = high.root.get("with")
-    named = (
-        words(high.root.get("after")),
-        [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else [],
-    )
-    if any(name.text == low.id for names in named for name in names):
+    if any(name.text == low.id for name in (*high.head.after, *(key for key, _ in high.head.with_))):
         return True
-    return word(high.root.get("layer")) == "last" and word(low.root.get("layer")) != "last"
+    return high.head.layer == "last" and low.head.layer != "last"

@@ -53,7 +53,7 @@ from interpreter.sections.things import (
 )
 from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Named, OneOf, Record, Word, Words
 
-__all__ = ["FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "Sections"]
+__all__ = ["FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "Head", "Sections"]
 
 
 def _section(record: type[Layered], meaning: str) -> Named[object]:
@@ -405,6 +405,10 @@ class WordsFile(Record, title="words"):
         names=Word(title="names joined by `.`", pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_-]*)*$"),
         minProperties=1,
     )(required=True)
+
+
+class Head(Ruleset, Edition, Map, Overlay):
+    """The keys with which files of any kind name others."""
 
 
 FILES: dict[str, type[Record]] = {
