@@ -48,7 +48,7 @@ from interpreter.language.types import (
 from interpreter.reading.compose import Composition, phases_of, player_range
 from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Scalar, Sequence, Value
-from interpreter.sections import behaviour, seats, things
+from interpreter.sections import behaviour, seating, things
 from interpreter.sections.atoms import TypeText, Whole
 from interpreter.sections.declarations import Entry, Layered
 
@@ -143,7 +143,7 @@ class _Things(Reader):
             self.model.kinds[name] = Kind(name, tuple(m.text for m in members), kind.entry.span, range=range_)
         for tokens in self.composition.read(things.Tokens):
             self._token(tokens)
-        for interpretation in self.composition.read(seats.Interpretation):
+        for interpretation in self.composition.read(seating.Interpretation):
             self._interpretation(interpretation)
         self.model.pieces = tuple(name for name, _ in self.section("pieces"))
 
@@ -171,7 +171,7 @@ class _Things(Reader):
             counts = dict(list(counts.items())[:1])
         self.model.kinds[name] = Kind(name, tuple(counts), span, totals=tuple(counts.values()), unit=unit)
 
-    def _interpretation(self, doubt: seats.Interpretation) -> None:
+    def _interpretation(self, doubt: seating.Interpretation) -> None:
         name, span, readings = doubt.name, doubt.entry.span, {key.text: meaning for key, meaning in doubt.is_}
         default = word(doubt.default)
         if default not in readings:
@@ -211,7 +211,7 @@ class _Things(Reader):
         if not self.composition.sections.get("roles"):
             self.error("E306", "no file of this ruleset declares `roles`", self.top())
         known = self.composition.sections.get("settings", {})
-        for role in self.composition.read(seats.Role):
+        for role in self.composition.read(seating.Role):
             number = Whole.read(role.seats)
             setting = word(role.seats) or None if number is None else None
             if (number or 0) > MAXIMUM_SEATS:
@@ -232,9 +232,9 @@ class _Things(Reader):
             self._add(pool, PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited, seen=pool.seen)
         for track in self.composition.read(things.Track):
             self._add(track, TrackType(self._token_of(track, track.of)), spaces=word(track.spaces) or None)
-        for belonging in self.composition.read(seats.Belonging):
+        for belonging in self.composition.read(seating.Belonging):
             self._belonging(belonging)
-        for value in self.composition.read(seats.StateValue):
+        for value in self.composition.read(seating.StateValue):
             self._value(value)
         for kind in self.model.card_kinds.values():
             for name, token in kind.carries.items():
@@ -245,7 +245,7 @@ class _Things(Reader):
                 "piece", "place", PieceType(optional=True), self.model.graph.span, "", starts="value"
             )
 
-    def _belonging(self, thing: seats.Belonging) -> None:
+    def _belonging(self, thing: seating.Belonging) -> None:
         if thing.zone is not None:
             self._zone(thing, thing.zone, ZoneType)
         elif thing.pool is not None:
@@ -259,7 +259,7 @@ class _Things(Reader):
             self._value(thing)
 
     def _zone(
-        self, zone: things.Zone | seats.Belonging, cards: Scalar | None, form: type[ZoneType | PilesType]
+        self, zone: things.Zone | seating.Belonging, cards: Scalar | None, form: type[ZoneType | PilesType]
     ) -> None:
         of = self.type(cards)
         if not isinstance(of, CardType | NeverType) and cards is not None:
@@ -276,7 +276,7 @@ class _Things(Reader):
             self.error("E301", f"unknown token `{word(token)}`{did_you_mean(word(token), tokens)}", span)
         return word(token)
 
-    def _value(self, value: seats.StateValue | seats.Belonging) -> None:
+    def _value(self, value: seating.StateValue | seating.Belonging) -> None:
         type_ = self.type(value.value)
         if value.start is None and not type_.optional and type_ != NEVER:
             message = f"`{value.name}` needs a `start`: only a `{type_}?` may start as none"
@@ -284,7 +284,7 @@ class _Things(Reader):
         self._add(value, type_, lasts=value.lasts, starts="value", seen=value.seen, range=self._range(value.value))
 
     def _add(self, thing: Layered, type_: Type, **details: object) -> None:
-        owner: Literal["", "seat"] = "seat" if isinstance(thing, seats.Belonging) else ""
+        owner: Literal["", "seat"] = "seat" if isinstance(thing, seating.Belonging) else ""
         group = replace(Group(thing.name, owner, type_, thing.first.span, thing.first.file), **details)
         if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
@@ -303,7 +303,7 @@ class _Things(Reader):
         self.model.groups[group.name] = group
 
     def inputs(self) -> None:
-        for setting in self.composition.read(seats.Setting):
+        for setting in self.composition.read(seating.Setting):
             name, span, default, numbers = setting.name, setting.entry.span, setting.default, self._range(setting.value)
             type_ = self.type(setting.value)
             if default is None and not type_.optional:
@@ -317,7 +317,7 @@ class _Things(Reader):
                 self._check_seats(setting, type_, value)
             self.model.settings[name] = Setting(name, type_, check, value, setting.about, span, numbers)
 
-    def _check_seats(self, setting: seats.Setting, type_: Type, value: plain_data.Value) -> None:
+    def _check_seats(self, setting: seating.Setting, type_: Type, value: plain_data.Value) -> None:
         """Check a setting that has an item for each seat of a role."""
         if not isinstance(type_, ListType | NeverType) or type_.optional:
             message = f"got {type_}, want a list: a role takes one seat for each item"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interpreter.sections import behaviour, drawings, seating, things
 from interpreter.sections.atoms import (
     About,
     Cites,
@@ -24,33 +25,7 @@ from interpreter.sections.atoms import (
     WordId,
     ids,
 )
-from interpreter.sections.behaviour import (
-    Amendment,
-    Event,
-    Helper,
-    Phase,
-    Preference,
-    Ranking,
-    Rule,
-    Standing,
-    Table,
-    Trigger,
-)
 from interpreter.sections.declarations import Declaration, Layered, Remarks
-from interpreter.sections.drawings import Board, Face, Graph, Measure, Panel, Picture
-from interpreter.sections.seats import Interpretation, Seats, Setting, StateValue
-from interpreter.sections.things import (
-    Card,
-    Component,
-    DeckCards,
-    Kind,
-    Piece,
-    Pool,
-    RecordType,
-    Tokens,
-    Track,
-    Zone,
-)
 from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Named, OneOf, Record, Word, Words
 
 __all__ = ["FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "Head", "Sections"]
@@ -64,13 +39,13 @@ def _section(record: type[Layered], meaning: str) -> Named[object]:
     return Named(item, meaning, names=Name()).defined(record.section)
 
 
-Rules = _section(Rule, "Rules by name.")
-Triggers = _section(Trigger, "A reaction to an event.")
+Rules = _section(behaviour.Rule, "Rules by name.")
+Triggers = _section(behaviour.Trigger, "A reaction to an event.")
 Policies = Named(
-    Named(Keys(Preference), "Decisions by name.", names=Name()), "Bots: decisions by policy.", names=Name()
+    Named(Keys(behaviour.Preference), "Decisions by name.", names=Name()), "Bots: decisions by policy.", names=Name()
 ).defined("policies")
 Helpers = Named(
-    Keys(Helper, ""),
+    Keys(behaviour.Helper, ""),
     "Functions, verdicts and constants for the text of this file alone; each may call those above it.",
     names=Name(),
 ).defined("helpers")
@@ -95,48 +70,48 @@ class Part(Remarks):
 class Sections(Record):
     """Sections that apply only if the file is composed too."""
 
-    kinds = _section(Kind, "Enumerations, and ranges of whole numbers.")
+    kinds = _section(things.Kind, "Enumerations, and ranges of whole numbers.")
     tokens = Named(
-        Either(*Tokens.short, Keys(Tokens), meaning="The number, or the number of each kind."),
+        Either(*things.Tokens.short, Keys(things.Tokens), meaning="The number, or the number of each kind."),
         "Kinds of counters with their numbers; totals are invariant.",
         names=Name(),
     ).defined("tokens")
-    pieces = _section(Piece, "Pieces with an owner; they stand on places of the graph.")
-    cards = _section(Card, "Kinds of cards with their attributes, or the cards themselves.")
-    records = _section(RecordType, "Named tuples of values.")
-    zones = _section(Zone, "Places for cards.")
-    pools = _section(Pool, "Places for tokens.")
-    tracks = _section(Track, "Priced spaces: tokens leave from the cheapest and enter at the dearest.")
-    graph = Keys(Graph).defined("graph")
-    seats = Keys(Seats).defined("seats")
-    state = _section(StateValue, "Values of the game.")
-    settings = _section(Setting, "Typed inputs at the start of a game.")
-    interpretations = _section(Interpretation, "Doubts in a rulebook, their readings and defaults.")
-    events = _section(Event, "Events for `note`.")
-    components = _section(Component, "Contents of the box, for readers and `cites`.")
+    pieces = _section(things.Piece, "Pieces with an owner; they stand on places of the graph.")
+    cards = _section(things.Card, "Kinds of cards with their attributes, or the cards themselves.")
+    records = _section(things.RecordType, "Named tuples of values.")
+    zones = _section(things.Zone, "Places for cards.")
+    pools = _section(things.Pool, "Places for tokens.")
+    tracks = _section(things.Track, "Priced spaces: tokens leave from the cheapest and enter at the dearest.")
+    graph = Keys(drawings.Graph).defined("graph")
+    seats = Keys(seating.Seats).defined("seats")
+    state = _section(seating.StateValue, "Values of the game.")
+    settings = _section(seating.Setting, "Typed inputs at the start of a game.")
+    interpretations = _section(seating.Interpretation, "Doubts in a rulebook, their readings and defaults.")
+    events = _section(behaviour.Event, "Events for `note`.")
+    components = _section(things.Component, "Contents of the box, for readers and `cites`.")
     round = Listed(
-        Either(Name(), Keys(Phase, "")), "The phases of a round, in order: procedures by name.", minItems=1
+        Either(Name(), Keys(behaviour.Phase, "")), "The phases of a round, in order: procedures by name.", minItems=1
     ).defined("round")
     setup = Name.defined("setup", "The procedure that runs once, before the first round.")
-    result = Keys(Ranking).defined("result")
-    tables = _section(Table, "Tables, as printed.")
+    result = Keys(behaviour.Ranking).defined("result")
+    tables = _section(behaviour.Table, "Tables, as printed.")
     rules = Rules()
     triggers = Triggers()
-    standing = _section(Standing, "Rules that run before each decision and at the end of turns and phases.")
+    standing = _section(behaviour.Standing, "Rules that run before each decision and at the end of turns and phases.")
     decisions = Named(
-        Keys(Amendment), "Additional or changed alternatives of existing decisions.", names=Name()
+        Keys(behaviour.Amendment), "Additional or changed alternatives of existing decisions.", names=Name()
     ).defined("decisions")
     says = Named(Template(), "Lines of the log and names of things, by name.", names=DottedName()).defined("says")
-    boards = _section(Board, "Boards in the log.")
-    measures = _section(Measure, "Measures of a game.")
-    picture = Keys(Picture).defined("picture")
+    boards = _section(drawings.Board, "Boards in the log.")
+    measures = _section(drawings.Measure, "Measures of a game.")
+    picture = Keys(drawings.Picture).defined("picture")
     asks = Named(
         Template(),
         "Prompts of decisions, by name; braces hold `actor` and the context of the decision.",
         names=Name(),
     ).defined("asks")
-    faces = _section(Face, "Faces of cards, by kind.")
-    table = _section(Panel, "The panels of the table in a browser, in their order.")
+    faces = _section(drawings.Face, "Faces of cards, by kind.")
+    table = _section(drawings.Panel, "The panels of the table in a browser, in their order.")
     policies = Policies()
     parts = Named(Keys(Part), "Named groups of rules, triggers and policies with one guard.", names=Name()).defined(
         "parts"
@@ -148,8 +123,6 @@ NAMED_SECTIONS = tuple(key for key, form in Sections.forms.items() if isinstance
 _SINGLE = (key for key, form in Sections.forms.items() if not isinstance(form, Named) and key != "seats")
 SINGLE_SECTIONS = (*_SINGLE, "nodes", "links")
 """Sections that are a single declaration."""
-
-
 NOUNS = {each.section: each.noun for base in (Layered, Declaration) for each in base.__subclasses__() if each.noun}
 """Words for the declarations of each section."""
 
@@ -230,8 +203,8 @@ class Deck(Record, title="a deck"):
     provenance = Provenance()
     cards = Named(
         Either(
-            *Card.short,
-            Keys(DeckCards, ""),
+            *things.Card.short,
+            Keys(things.DeckCards, ""),
             meaning="The cards of a kind: a printed table, or the number of cards without attributes. The column "
             "`copies` has the number of cards of a row.",
         ),
