@@ -28,7 +28,10 @@ from interpreter.sections.atoms import (
 from interpreter.sections.declarations import Declaration, Layered, Remarks
 from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Named, OneOf, Record, Word, Words
 
-__all__ = ["FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "Head", "Sections"]
+__all__ = [
+    *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS"),
+    *("Decisions", "Head", "Helpers", "PoliciesFile", "Sections", "Waivers"),
+]
 
 
 def _section(record: type[Layered], meaning: str) -> Named[object]:
@@ -41,9 +44,8 @@ def _section(record: type[Layered], meaning: str) -> Named[object]:
 
 Rules = _section(behaviour.Rule, "Rules by name.")
 Triggers = _section(behaviour.Trigger, "A reaction to an event.")
-Policies = Named(
-    Named(Keys(behaviour.Preference), "Decisions by name.", names=Name()), "Bots: decisions by policy.", names=Name()
-).defined("policies")
+Decisions = Named(Keys(behaviour.Preference), "Decisions by name.", names=Name())
+Policies = Named(Decisions(), "Bots: decisions by policy.", names=Name()).defined("policies")
 Helpers = Named(
     Keys(behaviour.Helper, ""),
     "Functions, verdicts and constants for the text of this file alone; each may call those above it.",
