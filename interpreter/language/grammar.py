@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 
 from interpreter.base.source import Span
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
-from interpreter.sections.vocabulary import Start
+from interpreter.sections.starts import Start
 
 if TYPE_CHECKING:
     from lark import Lark, Token

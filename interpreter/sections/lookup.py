@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value
 from interpreter.sections.documents import FILES
-from interpreter.sections.vocabulary import Form, Keys, Named, Reference
+from interpreter.sections.vocabulary import Form, Keys, Listed, Named, Reference, Words
 
 __all__ = ["documentation", "forms_at", "forms_in", "keys_at"]
 
@@ -25,7 +25,8 @@ def _forms_in(value: Value, key: str, form: Form[object]) -> Iterator[tuple[str,
             yield key, value, branch
         if isinstance(branch, Named) and isinstance(branch.names, Reference) and isinstance(value, Mapping):
             yield from ((key, entry.key, branch.names) for entry in value.entries)
-        for step, part in _parts(value):
+        is_list = isinstance(branch, Words | Listed)
+        for step, part in _parts(value) if is_list == isinstance(value, Sequence) else ():
             for below in branch.below(step):
                 yield from _forms_in(part, below.key or key, below)
 

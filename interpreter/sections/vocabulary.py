@@ -8,33 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from copy import copy
-from typing import ClassVar, Generic, Literal, Self, TypeVar, overload
+from typing import ClassVar, Generic, Self, TypeVar, overload
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
+from interpreter.sections.starts import Start
 
 __all__ = [
     *("Code", "Either", "Flag", "Form", "Integer", "Keys", "Listed"),
-    *("Named", "OneOf", "Prose", "Record", "Reference", "Start", "Word", "Words"),
+    *("Named", "OneOf", "Prose", "Record", "Reference", "Word", "Words"),
 ]
 
 T = TypeVar("T", covariant=True)
 R = TypeVar("R", bound="Record", covariant=True)
-
-Start = Literal[
-    "function",
-    "procedure",
-    "verdict",
-    "condition",
-    "expression",
-    "heard",
-    "matched",
-    "preferences",
-    "alternatives",
-    "a_type",
-]
-"""Start rules of the grammar, one for each sort of rule text."""
 
 
 class Form(Generic[T]):
