@@ -10,6 +10,7 @@ from interpreter.sections.vocabulary import (
     Flag,
     Integer,
     Keys,
+    Name,
     Named,
     OneOf,
     Prose,
@@ -21,7 +22,7 @@ from interpreter.sections.vocabulary import (
 
 __all__ = [
     *("About", "Alternatives", "Cells", "Cites", "Condition", "DottedName", "Fields", "Function"),
-    *("Heard", "Id", "Language", "LayerId", "Lasts", "Matched", "Moment", "Name"),
+    *("Heard", "Id", "Language", "LayerId", "Lasts", "Matched", "Moment"),
     *("Names", "Order", "PathId", "Players", "PlayersKeys", "Preferences", "Printed", "Procedure"),
     *("Provenance", "RuleText", "Rulebook", "Seat", "Seen", "Shown", "StartValue", "StatementId"),
     *("Template", "Text", "TypeText", "Verdict", "Whole", "WordId", "YesNo", "ids"),
@@ -30,9 +31,6 @@ __all__ = [
 Lasting: TypeAlias = Literal["game", "turn", "phase", "round"]
 SeenBy: TypeAlias = Literal["everyone", "owner", "no one"]
 
-Name = Word(
-    "Lower-case words joined by `_`.", title="a name of lower-case words joined by `_`", pattern="^[a-z][a-z0-9_]*$"
-).defined("name")
 DottedName = Word(
     "Names joined by `.`, such as `decision.alternative`.",
     title="names joined by `.`",
@@ -124,13 +122,13 @@ Order = Word(
     title="`kept`, `free` or `by RULE`",
     pattern="^(kept|free|by [a-z][a-z0-9_]*)$",
 ).defined("order")
-Fields = Named(TypeText(), "Names with their types.", names=Name()).defined("fields")
+Fields = Named(TypeText(), "Names with their types.").defined("fields")
 Moment = Word(
     "A moment: `start of game`, `end of round`, `end of PHASE`.",
     title="a moment such as `end of game`",
     pattern="^(start|end) of [a-z][a-z0-9_]*$",
 ).defined("moment")
-Cells = Named(Word(type=("integer", "string"), title="a number or a word"), minProperties=1)
+Cells = Named(Word(type=("integer", "string"), title="a number or a word"), names=None, minProperties=1)
 Names = Words(Name(), minItems=1, uniqueItems=True)
 Whole = Integer(minimum=0, title="a whole number that is not negative")
 Seat = Integer(minimum=0, title="the number of a seat")

@@ -13,7 +13,6 @@ from interpreter.sections.atoms import (
     Heard,
     LayerId,
     Matched,
-    Name,
     Names,
     Preferences,
     Printed,
@@ -24,7 +23,7 @@ from interpreter.sections.atoms import (
     Verdict,
 )
 from interpreter.sections.declarations import Declaration, Layered, Remarks
-from interpreter.sections.vocabulary import Either, Keys, Listed, Named, Record, Words
+from interpreter.sections.vocabulary import Either, Keys, Listed, Name, Named, Record, Words
 
 __all__ = [
     "Amendment",
@@ -83,7 +82,7 @@ class Table(
     gives = TypeText("The type of a cell.")
     laws = Either(
         Words(Condition()),
-        Named(Condition(), names=Name(), minProperties=1, title="names with conditions"),
+        Named(Condition(), minProperties=1, title="names with conditions"),
         meaning="Conditions for the table's cells: a list, or conditions by name, which later files can amend; "
         "`nothing` removes one.",
     )
@@ -160,7 +159,6 @@ class Preference(Remarks):
         Preferences(),
         Named(
             Preferences("Lines that a layer above can replace by this name, keep with `base` or drop with `nothing`."),
-            names=Name(),
             minProperties=1,
         ),
         meaning="Preferences among the legal options, one a line. `base` stands for the lines below.",

@@ -10,7 +10,6 @@ from interpreter.sections.atoms import (
     DottedName,
     Id,
     Language,
-    Name,
     PathId,
     Players,
     Printed,
@@ -26,7 +25,7 @@ from interpreter.sections.atoms import (
     ids,
 )
 from interpreter.sections.declarations import Declaration, Layered, Remarks
-from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Named, OneOf, Record, Word, Words
+from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Name, Named, OneOf, Record, Word, Words
 
 __all__ = [
     *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS"),
@@ -39,17 +38,16 @@ def _section(record: type[Layered], meaning: str) -> Named[object]:
     item: Form[object] = Keys(record)
     if record.short:
         item = Either(*record.short, Keys(record, ""), meaning=item.meaning)
-    return Named(item, meaning, names=Name()).defined(record.section)
+    return Named(item, meaning).defined(record.section)
 
 
 Rules = _section(behaviour.Rule, "Rules by name.")
 Triggers = _section(behaviour.Trigger, "A reaction to an event.")
-Decisions = Named(Keys(behaviour.Preference), "Decisions by name.", names=Name())
-Policies = Named(Decisions(), "Bots: decisions by policy.", names=Name()).defined("policies")
+Decisions = Named(Keys(behaviour.Preference), "Decisions by name.")
+Policies = Named(Decisions(), "Bots: decisions by policy.").defined("policies")
 Helpers = Named(
     Keys(behaviour.Helper, ""),
     "Functions, verdicts and constants for the text of this file alone; each may call those above it.",
-    names=Name(),
 ).defined("helpers")
 _Played = WordId.to_any("ruleset")
 _WordIds = Words(_Played(), minItems=1, uniqueItems=True)
@@ -76,7 +74,6 @@ class Sections(Record):
     tokens = Named(
         Either(*things.Tokens.short, Keys(things.Tokens), meaning="The number, or the number of each kind."),
         "Kinds of counters with their numbers; totals are invariant.",
-        names=Name(),
     ).defined("tokens")
     pieces = _section(things.Piece, "Pieces with an owner; they stand on places of the graph.")
     cards = _section(things.Card, "Kinds of cards with their attributes, or the cards themselves.")
@@ -100,24 +97,20 @@ class Sections(Record):
     rules = Rules()
     triggers = Triggers()
     standing = _section(behaviour.Standing, "Rules that run before each decision and at the end of turns and phases.")
-    decisions = Named(
-        Keys(behaviour.Amendment), "Additional or changed alternatives of existing decisions.", names=Name()
-    ).defined("decisions")
+    decisions = Named(Keys(behaviour.Amendment), "Additional or changed alternatives of existing decisions.").defined(
+        "decisions"
+    )
     says = Named(Template(), "Lines of the log and names of things, by name.", names=DottedName()).defined("says")
     boards = _section(drawings.Board, "Boards in the log.")
     measures = _section(drawings.Measure, "Measures of a game.")
     picture = Keys(drawings.Picture).defined("picture")
     asks = Named(
-        Template(),
-        "Prompts of decisions, by name; braces hold `actor` and the context of the decision.",
-        names=Name(),
+        Template(), "Prompts of decisions, by name; braces hold `actor` and the context of the decision."
     ).defined("asks")
     faces = _section(drawings.Face, "Faces of cards, by kind.")
     table = _section(drawings.Panel, "The panels of the table in a browser, in their order.")
     policies = Policies()
-    parts = Named(Keys(Part), "Named groups of rules, triggers and policies with one guard.", names=Name()).defined(
-        "parts"
-    )
+    parts = Named(Keys(Part), "Named groups of rules, triggers and policies with one guard.").defined("parts")
 
 
 NAMED_SECTIONS = tuple(key for key, form in Sections.forms.items() if isinstance(form, Named) and key != "parts")
@@ -211,7 +204,6 @@ class Deck(Record, title="a deck"):
             "`copies` has the number of cards of a row.",
         ),
         "The cards of each kind.",
-        names=Name(),
         minProperties=1,
     ).defined("deck_cards")(required=True)
 
@@ -265,9 +257,7 @@ class PoliciesFile(Record, title="policies"):
     about = About()
     provenance = Provenance()
     weights = Named(
-        Integer(minimum=-1_000_000, maximum=1_000_000),
-        "Whole numbers by name, for all rule text of the file.",
-        names=Name(),
+        Integer(minimum=-1_000_000, maximum=1_000_000), "Whole numbers by name, for all rule text of the file."
     )
     rules = Helpers()
     is_ = Policies(required=True)
@@ -309,8 +299,8 @@ class Scenario(Record):
         title="a number of players",
     )
     seed = Integer("The random seed for outcomes that `chance` does not name; default 0.", title="a whole number")
-    set = Named(Either(), "Settings by name.", names=Name())
-    chance = Named(Either(type="array", title="a list of outcomes"), "Random outcomes by name, in order.")
+    set = Named(Either(), "Settings by name.")
+    chance = Named(Either(type="array", title="a list of outcomes"), "Random outcomes by name, in order.", names=None)
     given = Procedure("Rule text that runs after the setup.")
     phase = Name("The first phase to play.")
     round = Integer("The first round to play; default 1.", minimum=1, title="the number of a round")

@@ -11,7 +11,6 @@ from interpreter.sections.atoms import (
     LayerId,
     Matched,
     Moment,
-    Name,
     Names,
     Printed,
     RuleText,
@@ -20,12 +19,12 @@ from interpreter.sections.atoms import (
     YesNo,
 )
 from interpreter.sections.declarations import Declaration, Layered
-from interpreter.sections.vocabulary import Either, Integer, Keys, Named, OneOf, Record, Word, Words
+from interpreter.sections.vocabulary import Either, Integer, Keys, Name, Named, OneOf, Record, Word, Words
 
 __all__ = ["Board", "Face", "Graph", "LinkLook", "Measure", "NodeLook", "Panel", "Picture", "PlaceLook", "Sum"]
 
 PanelPlace: TypeAlias = Literal["status", "board", "side", "window"]
-Columns = Named(RuleText(), names=Name(), minProperties=1)
+Columns = Named(RuleText(), minProperties=1)
 
 
 class Graph(Layered, section="graph", noun="graph"):
@@ -45,7 +44,6 @@ class Graph(Layered, section="graph", noun="graph"):
     places = Named(
         Printed(),
         "Named sets of places, as printed; the first is the default, `places` of a node names another.",
-        names=Name(),
         minProperties=1,
     )
     takes = RuleText("The set of places of a `node`: an expression over its printed attributes.")
@@ -139,14 +137,13 @@ class Panel(Declaration, section="table", noun="panel of the table"):
     columns = Columns(
         "Columns by name, each with an expression: cards look like cards, tokens like tokens, anything else is text."
     )
-    sums = Named(Keys(Sum), "A calculator: the total price of a selection of things.", names=Name(), minProperties=1)
+    sums = Named(Keys(Sum), "A calculator: the total price of a selection of things.", minProperties=1)
     opens = Names("Phases and decisions in which the window opens by itself.")
     leads = Name("The window that opens when the head of a row is clicked.")
     answers = Named(
         OneOf("The mark on the selection.", "tick", "ring", "flame", "cross", default=""),
         "Decisions that are made here, each with the mark on the selection; the window stays open while its seat is "
         "asked.",
-        names=Name(),
         minProperties=1,
     )
 
@@ -158,7 +155,6 @@ class Face(Declaration, section="faces", noun="face of cards"):
     colours = Named(
         Word(title="a word for a colour", pattern="^[a-z]+$"),
         "The colours of the members of a kind, such as `{clubs: black}`.",
-        names=Name(),
         minProperties=1,
     )
     title = Shown("The large text on the card: an expression, or a template in quotes.")

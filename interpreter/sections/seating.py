@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interpreter.sections.atoms import Cites, Lasts, Name, Order, Seen, StartValue, Text, TypeText, YesNo
+from interpreter.sections.atoms import Cites, Lasts, Order, Seen, StartValue, Text, TypeText, YesNo
 from interpreter.sections.declarations import Declaration
-from interpreter.sections.vocabulary import Either, Integer, Keys, Named, Record
+from interpreter.sections.vocabulary import Either, Integer, Keys, Name, Named, Record
 
 __all__ = ["Belonging", "Interpretation", "Role", "Seats", "Setting", "StateValue"]
 
@@ -53,8 +53,8 @@ class Belonging(
 class Seats(Record):
     """The seats at the table."""
 
-    roles = Named(Keys(Role), "The roles of seats.", names=Name())
-    has = Named(Keys(Belonging), "The belongings of each seat.", names=Name())
+    roles = Named(Keys(Role), "The roles of seats.")
+    has = Named(Keys(Belonging), "The belongings of each seat.")
 
 
 class StateValue(Declaration, section="state", noun="value of the state"):
@@ -79,4 +79,4 @@ class Interpretation(Declaration, section="interpretations", noun="interpretatio
 
     answers = Cites("The doubts that this settles.", required=True)
     default = Name("The default reading.", required=True)
-    is_ = Named(Text(), "The readings, each with its meaning.", names=Name(), minProperties=1)(required=True)
+    is_ = Named(Text(), "The readings, each with its meaning.", minProperties=1)(required=True)

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from interpreter.sections.atoms import (
-    Cells,
-    Fields,
-    Name,
-    Order,
-    Printed,
-    Seen,
-    TypeText,
-    Whole,
-    YesNo,
-)
+from interpreter.sections.atoms import Cells, Fields, Order, Printed, Seen, TypeText, Whole, YesNo
 from interpreter.sections.declarations import Declaration, Remarks
-from interpreter.sections.vocabulary import Either, Integer, Named, Word, Words
+from interpreter.sections.vocabulary import Either, Integer, Name, Named, Word, Words
 
 __all__ = ["Card", "Component", "DeckCards", "Kind", "Piece", "Pool", "RecordType", "Tokens", "Track", "Zone"]
 
@@ -51,7 +41,7 @@ class Card(Declaration, section="cards", noun="kind of cards", short=_CARDS, dep
 
     key = Name("The identifying attribute; without it, all cards of the kind are alike.")
     has = Fields("The attributes of a card with their types.")
-    carries = Named(Name(), "Pools of each card: names with their kind of token.", names=Name())
+    carries = Named(Name(), "Pools of each card: names with their kind of token.")
     is_ = _IS_CARDS()
     cells = Cells("Changed cells of cards: key and column, joined by `, `, with the new value.")
 

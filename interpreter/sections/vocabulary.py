@@ -17,7 +17,7 @@ from interpreter.sections.starts import Start
 
 __all__ = [
     *("Code", "Either", "Flag", "Form", "Integer", "Keys", "Listed"),
-    *("Named", "OneOf", "Prose", "Record", "Reference", "Word", "Words"),
+    *("Name", "Named", "OneOf", "Prose", "Record", "Reference", "Word", "Words"),
 ]
 
 T = TypeVar("T", covariant=True)
@@ -100,6 +100,11 @@ class Word(Form[Scalar | None]):
 
     def read(self, value: Value | None) -> Scalar | None:
         return value if isinstance(value, Scalar) else None
+
+
+Name = Word(
+    "Lower-case words joined by `_`.", title="a name of lower-case words joined by `_`", pattern="^[a-z][a-z0-9_]*$"
+).defined("name")
 
 
 class Reference(Word):
@@ -193,7 +198,7 @@ class Listed(Form[tuple[T, ...]]):
 class Named(Form[tuple[tuple[Scalar, T], ...]]):
     """Values by names of the author's choice, whose form is ``names``."""
 
-    def __init__(self, item: Form[T], meaning: str = "", *, names: Form[object] | None = None, **schema: Json) -> None:
+    def __init__(self, item: Form[T], meaning: str = "", *, names: Form[object] | None = Name, **schema: Json) -> None:
         super().__init__(meaning, **schema)
         self.item, self.names = item, names
 
