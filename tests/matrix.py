@@ -19,13 +19,13 @@ from typing import NamedTuple
 import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
+from interpreter.base.yaml_values import words
 from interpreter.bots.registry import bots_of
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.match import Match
-from interpreter.reading.compose import words
 from interpreter.reading.files import Document, shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 from interpreter.testing.verify import Played, verify

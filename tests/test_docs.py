@@ -27,7 +27,7 @@ from interpreter.language.grammar import RESERVED_WORDS, grammar
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import read_yaml
-from tests import keys
+from tests import keys, schemas
 from tests.samples import matches, samples
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -215,6 +215,11 @@ def test_the_reference_shows_every_form_of_the_grammar() -> None:
 
 def test_the_reference_lists_every_key_of_the_schemas() -> None:
     assert keys.PAGE.read_text(encoding="utf-8") == keys.written(), "write it anew: python -m tests.keys"
+
+
+def test_the_schemas_are_those_of_the_types() -> None:
+    for path, text in schemas.written().items():
+        assert path.read_text(encoding="utf-8") == text, "write them anew: python -m tests.schemas"
 
 
 def test_every_sample_of_the_reference_is_well_formed() -> None:

@@ -20,6 +20,7 @@ MODULES = sorted(
 
 ROOMS = (
     ("base",),
+    ("sections",),
     ("reading", "kernel"),
     ("language",),
     ("lowering",),
@@ -43,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     room: {below for line in ROOMS[:level] for below in line} for level, rooms in enumerate(ROOMS) for room in rooms
 }
 """Rooms that the modules of a room may import, beside their own. `cli` and the front door may import all."""
-MAY_IMPORT["kernel"] -= {"reading", "language"}
+MAY_IMPORT["kernel"] -= {"sections", "reading", "language"}
 MAY_IMPORT["language"] -= {"kernel"}
 
 THIRD_PARTIES = {

@@ -19,9 +19,9 @@ from msgspec import Struct
 
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import SourceFile
+from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.types import KindType
-from interpreter.reading.compose import word
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, excerpt

@@ -11,6 +11,7 @@ from interpreter.authoring.file_syntax import check_alone
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.pipeline import Examined, examine, family_policies
 from interpreter.engine.ruleset import Ruleset, load, ruleset_of
@@ -21,7 +22,7 @@ from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
 from interpreter.play.table_module import check_module
-from interpreter.reading.compose import Composition, check_references, compose, declared_in, word
+from interpreter.reading.compose import Composition, check_references, compose, declared_in
 from interpreter.reading.files import (
     KINDS,
     Document,

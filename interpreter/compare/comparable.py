@@ -13,6 +13,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.base.yaml_values import word, words
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
 from interpreter.compare.play_order import Topic, below, nodes_of
@@ -23,9 +24,9 @@ from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.ruleset_files import can_have
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.sections.declarations import Entry
 
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
 

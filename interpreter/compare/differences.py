@@ -25,6 +25,7 @@ from interpreter.explain.cross_reference import type_in_words, type_text
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table
 from interpreter.language.types import CardHolderType, IntType, TokenHolderType
+from interpreter.sections.documents import NOUNS
 
 __all__ = ["Comparison", "Difference", "differences"]
 
@@ -429,11 +430,8 @@ class _Pair:
             left = self.a.side(topic, layers_a) if a else None
             right = self.b.side(topic, layers_b) if b else None
             constants = _constants([a[place] for place in layers_a], [b[place] for place in layers_b])
-            path, kind = f"{topic.section}.{topic.name}", _KINDS[topic.section]
+            path, kind = f"{topic.section}.{topic.name}", NOUNS[topic.section]
             yield Difference(path, kind, topic.name, chapter, left, right, constants)
-
-
-_KINDS = {"rules": "rule", "triggers": "trigger", "standing": "standing rule"}
 
 
 def _apart(a: list[Text], b: list[Text]) -> tuple[list[int], list[int]]:

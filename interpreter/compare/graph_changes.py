@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
+from interpreter.base.yaml_values import word
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
 from interpreter.language.types import Type
-from interpreter.reading.compose import word
 
 __all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes", "map_title"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
-from interpreter.reading.compose import word
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
 
 __all__ = ["Member", "family_of", "sides_of"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
@@ -18,7 +19,6 @@ from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.translations import TITLED
 from interpreter.language.types import Type
 from interpreter.reading import yaml
-from interpreter.reading.compose import word
 
 __all__ = ["Facts", "Presented", "own_policies", "policy_files", "policy_of", "presented"]
 

@@ -11,10 +11,10 @@ from statistics import fmean
 
 from msgspec import Struct
 
+from interpreter.base.yaml_values import word
 from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.reading.compose import word
 from interpreter.simulate.summary import Point, Summary
 
 __all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of", "titles_of"]

@@ -43,7 +43,8 @@ from interpreter.language.types import (
     item_type,
 )
 from interpreter.reading.files import KINDS
-from interpreter.reading.schema import keys_at, values_at
+from interpreter.sections.lookup import forms_at, keys_at
+from interpreter.sections.vocabulary import Named, Reference
 
 __all__ = ["Proposal", "complete"]
 
@@ -57,16 +58,6 @@ _BINDERS = re.compile(
     r"|\b(?P<item>[a-z_]\w*)\s+in\s+(?P<items>.+)$"
 )
 _ROLLED = re.compile(r"^(?:pick|roll\b.*?) from ")
-_FILES = {
-    "family": ("family",), "edition": ("edition",), "map": ("map",), "deck": ("deck",), "overlays": ("overlay",),
-    "extends": ("family", "edition"), "uses": ("library",), "over": ("family", "edition", "map", "overlay"),
-    "after": ("overlay",), "not_with": ("overlay",), "ruleset": ("ruleset",), "holds_for": ("ruleset",),
-    "fails_for": ("ruleset",), "with": ("overlay",), "undefined": ("edition", "map", "overlay"),
-    "replaces": ("family", "edition", "map", "deck", "overlay", "library"),
-    "wraps": ("family", "edition", "map", "deck", "overlay", "library"),
-    "amends": ("family", "edition", "map", "deck", "overlay", "library"),
-}  # fmt: skip
-"""Kinds of files that a key can refer to."""
 
 
 class Proposal(Struct, frozen=True):
@@ -163,12 +154,12 @@ class _Completer:
             return
         path, rest = self._flow(before)
         if where.block is not None:
-            if values_at(self.kind, path)[1] & {"printed"}:
+            if any(form.definition == "printed" for form in forms_at(self.kind, path)):
                 return
             yield from self._rule_text("\n".join([*where.block[:-1], before]))
         elif rest is None:
             yield from self._keys(path)
-        elif "rule_text" in values_at(self.kind, path)[1]:
+        elif any(form.definition == "rule_text" for form in forms_at(self.kind, path)):
             yield from self._rule_text(rest)
         else:
             yield from self._values(path, rest)
@@ -206,7 +197,7 @@ class _Completer:
 
     def _in_list(self) -> bool:
         """Return whether the line continues a bracketed list from a line above."""
-        return bool(self.where.path) and self.where.path[-1] in ("cites", "answers", *_FILES)
+        return bool(self.where.path) and bool(self._references([*self.where.path, "0"]))
 
     # --- YAML
 
@@ -217,8 +208,8 @@ class _Completer:
         if len(path) == 1 and path[0] in ("rules", "tables", "triggers", "standing"):
             for name, layers in sections.get(path[0], {}).items():
                 yield Proposal(name, "name", f"covers `{layers[-1].file}`")
-        if path[-1:] in (["with"], ["undefined"]) and len(path) == 1:
-            yield from self._ids("undefined")
+        named = [form.names for form in forms_at(self.kind, path) if isinstance(form, Named)]
+        yield from self._ids(kind for form in named if isinstance(form, Reference) for kind in form.to)
         if (below := self._in_policies(path)) is not None:
             yield from self._policy_keys(below)
 
@@ -271,24 +262,24 @@ class _Completer:
     def _values(self, path: list[str], rest: str) -> Iterator[Proposal]:
         keys = [step for step in path if not step.isdigit()]
         key = keys[-1] if keys else ""
-        if key in ("cites", "answers") or (key == "id" and self.kind == "waivers"):
-            yield from self._statements()
+        if kinds := self._references(path) or self._references([*path, "0"]):
+            yield from self._statements() if "statement" in kinds else self._ids(kinds)
             return
-        if key in _FILES and not (key == "with" and "events" in keys):
-            yield from self._ids(key)
-            return
-        words, meanings = values_at(self.kind, path)
-        yield from (Proposal(word, "word") for word in words)
-        if "yes_no" in meanings:
-            yield from (Proposal(word, "word") for word in ("yes", "no"))
+        forms = forms_at(self.kind, path)
+        meanings = {form.definition for form in forms}
+        yield from (Proposal(word, "word") for form in forms for word in form.allowed)
         if "type" in meanings:
             yield from self._types()
         if {"name", "value", "setup"} & meanings or key == "round":
             yield from self._names_for(key)
 
-    def _ids(self, key: str) -> Iterator[Proposal]:
+    def _references(self, path: list[str]) -> list[str]:
+        """Return the kinds of files of which an id is allowed at a path."""
+        return [kind for form in forms_at(self.kind, path) if isinstance(form, Reference) for kind in form.to]
+
+    def _ids(self, kinds: Iterable[str]) -> Iterator[Proposal]:
         shelf = self.desk.shelf(self.path)
-        for kind in _FILES[key]:
+        for kind in kinds:
             yield from (Proposal(id, "file", kind) for id in shelf.ids(kind))
 
     def _statements(self) -> Iterator[Proposal]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from interpreter.base.source import SourceFile, Span
+from interpreter.base.yaml_values import word
 from interpreter.editor.workspace import Desk, Home
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
@@ -31,10 +32,11 @@ from interpreter.explain.symbols import (
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.parse import remembered
 from interpreter.language.types import Type
-from interpreter.reading.compose import NAMED_SECTIONS, word, words
+from interpreter.reading.compose import cites_below
 from interpreter.reading.files import KINDS, Document, files_at, files_below
-from interpreter.reading.schema import documentation
-from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
+from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
+from interpreter.sections.documents import NAMED_SECTIONS
+from interpreter.sections.lookup import documentation
 
 __all__ = ["Answers", "Place", "Symbol"]
 
@@ -143,7 +145,7 @@ class Answers:
             when = " and ".join(f"`{word(guard)}`" for guard in guards if guard is not None)
             about = word(entry.get("about"))
             head = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
-            cites = [scalar.text for scalar in _cited(entry.value)]
+            cites = [scalar.text for scalar in cites_below(entry.value)]
             quoted = [f"  - {id} {statement.text}" for id in cites if (statement := home.examined.statements.get(id))]
             more = [f"  - … and {len(quoted) - 6} more"] if len(quoted) > 6 else []
             parts.append("\n".join([head, *quoted[:6], *more]))
@@ -154,7 +156,7 @@ class Answers:
         places = declared(home.examined, meaning)
         layers = home.examined.composition.layers(meaning.section, meaning.name) if home.examined.composition else []
         about = [word(layer.get("about")) for layer in layers]
-        cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in _cited(layer.value)))
+        cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in cites_below(layer.value)))
         quoted = [f"- {id} {each.text}" for id in cites if (each := home.examined.statements.get(id))]
         places_ = ", ".join(f"`{place}`" for place in places)
         return "\n\n".join(filter(None, [*about, "\n".join(quoted[:8]), places_]))
@@ -297,13 +299,6 @@ def _same(a: Meaning, b: Meaning) -> bool:
     if {a.section, b.section} & {"locals", "helpers"}:
         return a == b
     return (a.section, a.name, a.of) == (b.section, b.name, b.of)
-
-
-def _cited(value: Value | None) -> Iterator[Scalar]:
-    """Yield the ids of all statements that a declaration cites."""
-    if isinstance(value, Mapping):
-        for entry in value.entries:
-            yield from words(entry.value) if entry.key.text in ("cites", "answers") else _cited(entry.value)
 
 
 def _symbols(root: Mapping, kind: str) -> Iterator[Symbol]:

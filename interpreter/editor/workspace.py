@@ -23,9 +23,9 @@ from interpreter.authoring.validation import Validation, validate
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile, Span
+from interpreter.base.yaml_values import words
 from interpreter.engine.pipeline import Examined, examine
 from interpreter.language.parse import Trees, remembered
-from interpreter.reading.compose import words
 from interpreter.reading.files import KINDS, Document, Shelf, resolved, shelf_for
 from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.unsaved_files import unsaved

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word, words
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Entry, word, words
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Citation", "citations_of", "lowest_in_force", "options_of"]
 

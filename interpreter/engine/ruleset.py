@@ -89,7 +89,7 @@ class Ruleset(Rules):
     @property
     def asked_overlays(self) -> tuple[str, ...]:
         """Overlays added to those that the file lists, and, with a leading minus, listed overlays that are left out."""
-        from interpreter.reading.compose import words
+        from interpreter.base.yaml_values import words
 
         listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
         added = [overlay for overlay in self.overlays if overlay not in listed]

@@ -16,14 +16,17 @@ from msgspec.structs import replace
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
+from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
-from interpreter.reading.compose import Entry, cites_below, word
+from interpreter.reading.compose import cites_below
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+from interpreter.sections.declarations import Entry
+from interpreter.sections.documents import NOUNS
 
 __all__ = [
     "WORDS",
@@ -47,37 +50,16 @@ __all__ = [
 _MOST_CELLS = 20
 """Largest number of cells that a message names."""
 WORDS = {
-    "rules": "rule",
-    "tables": "table",
-    "triggers": "trigger",
-    "standing": "standing rule",
-    "settings": "setting",
-    "interpretations": "interpretation",
-    "events": "event",
-    "components": "component",
-    "zones": "zone",
-    "pools": "pool",
-    "tracks": "track",
-    "has": "thing of a seat",
-    "state": "value of the state",
-    "tokens": "kind of tokens",
-    "cards": "kind of cards",
-    "kinds": "kind",
-    "records": "record",
+    **NOUNS,
     "pieces": "kind of pieces",
     "roles": "role",
     "asks": "decision",
     "decisions": "decision",
     "says": "words of",
-    "boards": "board",
-    "table": "panel of the table",
-    "faces": "face of cards",
-    "measures": "measure",
     "lines": "line of the rule",
     "options": "alternative of the rule",
     "cases": "case of the trigger",
     "result": "result",
-    "graph": "graph",
     "files": "file",
 }
 """Names of the kinds of declarations, by section."""

@@ -30,9 +30,9 @@ from interpreter.explain.cross_reference import (
 from interpreter.explain.symbols import Meaning, declared, described, mentions, own_uses, sections_of
 from interpreter.explain.word_search import said
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
-from interpreter.reading.compose import NAMED_SECTIONS, SINGLE_SECTIONS
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Entry
+from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 
 __all__ = ["Lexicon", "explain"]
 

@@ -16,12 +16,14 @@ from msgspec import Struct
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value as Number
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word, words
 from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import Names, type_text
 from interpreter.language import core, nodes
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES, OWN_TYPES, OWN_VALUES
-from interpreter.language.file_layout import parser_of
+from interpreter.language.grammar import Start
 from interpreter.language.model import Model
+from interpreter.language.parse import parse_as
 from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
 from interpreter.language.types import (
@@ -36,11 +38,13 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import NAMED_SECTIONS, VERBS, Composition, word, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.printed_tables import Cell, read_printed
-from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
+from interpreter.sections.documents import NAMED_SECTIONS
+from interpreter.sections.lookup import forms_in
+from interpreter.sections.vocabulary import Code, Form, Reference
 
 __all__ = [
     "CELLS",
@@ -60,13 +64,8 @@ CELLS = ("zones", "pools", "tracks", "has", "state")
 
 VALUES = (*CELLS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
-_REFERENCES = frozenset(
-    {"family", "edition", "map", "deck", "overlays", "extends", "uses", "over", "after", "not_with", "ruleset"}
-    | {"holds_for", "fails_for", "with"}
-)
 _PROCEDURES = frozenset({"setup", "round", "phase", "rule", "check", "in"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 
 class Meaning(Struct, frozen=True):
@@ -299,7 +298,6 @@ class _Reader:
             if section not in ("says", "policies"):
                 self.mention(entry.key.span, section, entry.key.text, declares=True)
             self._inner(section, entry)
-        self._references(root, "")
         graph = root.get("graph")
         for key in ("has", "link", "place"):
             for each in (
@@ -309,14 +307,18 @@ class _Reader:
         spans = {entry.value.span: self._around(section, entry) for section, entry in sections_of(root)}
         holders = sorted(spans.items(), key=lambda pair: pair[0].start)
         seen: set[int] = set()
-        for key, scalar, meaning in meanings(self.document.kind, root):
+        for key, scalar, form in forms_in(self.document.kind, root):
+            if isinstance(form, Reference) and form.to:
+                section = "statements" if form.to == ("statement",) else "files"
+                self.mention(scalar.span, section, scalar.text, "ruleset" if form.to == ("ruleset",) else "")
             if scalar.span.start in seen:
                 continue
+            meaning = "template" if isinstance(form, Code) and form.is_template(scalar) else form.definition
             around = next((env for span, env in holders if span.start <= scalar.span.start < span.end), {})
             if meaning in ("rule_text", "type", "value", "template", "name", "order", "moment", "printed"):
                 seen.add(scalar.span.start)
                 shown = self.shown if meaning == "template" or key == "prefer" else {}
-                self._scalar(key, scalar, meaning, {**shown, **around})
+                self._scalar(key, scalar, meaning, form, {**shown, **around})
 
     def _inner(self, section: str, entry: Entry) -> None:
         """Add the names that are declared inside a declaration."""
@@ -337,38 +339,14 @@ class _Reader:
                 kind = "attributes" if section == "cards" else "fields"
                 self.mention(each.key.span, kind, each.key.text, name, declares=True)
 
-    def _references(self, value: Value, key: str) -> None:
-        """Add the ids of files and statements."""
-        if isinstance(value, Mapping):
-            for entry in value.entries:
-                name = entry.key.text
-                if name in VERBS and isinstance(entry.value, Scalar):
-                    if _ID.fullmatch(entry.value.text):  # not rule text that wraps a decision
-                        self.mention(entry.value.span, "files", entry.value.text)
-                elif name in ("cites", "answers"):
-                    for scalar in words(entry.value):
-                        self.mention(scalar.span, "statements", scalar.text)
-                elif name in _REFERENCES and not isinstance(entry.value, Mapping):
-                    of = "ruleset" if name in ("ruleset", "holds_for", "fails_for") else ""
-                    for scalar in words(entry.value):
-                        self.mention(scalar.span, "files", scalar.text, of)
-                elif name == "id" and self.document.kind == "waivers" and isinstance(entry.value, Scalar):
-                    self.mention(entry.value.span, "statements", entry.value.text)
-                else:
-                    if key in ("with", "undefined") and "/" in name:
-                        self.mention(entry.key.span, "files", name)
-                    self._references(entry.value, name)
-        elif isinstance(value, Sequence):
-            for item in value.items:
-                self._references(item, key)
-
     def _around(self, section: str, entry: Entry) -> dict[str, Span | None]:
         """Return the locals that a declaration provides to its texts: parameters, values of an event, binders."""
         value, around = entry.value, dict[str, Span | None]()
         if not isinstance(value, Mapping):
             return around
-        for key in ("on", "for", "rows"):
-            tree = self._tree(key, value.get(key))
+        starts: dict[str, Start] = {"on": "heard", "for": "matched", "rows": "matched"}
+        for key, start in starts.items():
+            tree = self._tree(start, value.get(key))
             if isinstance(tree, nodes.EventPattern):
                 place = tree.span.start + len(tree.event)
                 for name in tree.names:
@@ -383,24 +361,27 @@ class _Reader:
         if section == "rules":
             signature = self.model.signatures.get(entry.key.text)
             around.update((name, None) for name, _ in (signature.parameters if signature else ()))
-            trees = [self._tree(key, value.get(key)) for key in ("is", "does", "permits")]
+            forms: dict[str, Start] = {"is": "function", "does": "procedure", "permits": "verdict"}
+            trees = [self._tree(start, value.get(key)) for key, start in forms.items()]
             bodies = [tree for tree in trees if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict)]
             header = next((body.header for body in bodies if body.header is not None), None)
             for parameter in header.parameters if header else ():
                 around[parameter.name] = _head(parameter.span, parameter.name)
         return around
 
-    def _tree(self, key: str, value: Value | None, meaning: str = "rule_text") -> object:
+    def _tree(self, start: Start, value: Value | None) -> object:
         if not isinstance(value, Scalar):
             return None
         text = excerpt(value)
-        return None if isinstance(text, Diagnostic) else parser_of(key, meaning)(text)[0]
+        return None if isinstance(text, Diagnostic) else parse_as(start, text)[0]
 
-    def _scalar(self, key: str, scalar: Scalar, meaning: str, around: dict[str, Span | None]) -> None:
+    def _scalar(
+        self, key: str, scalar: Scalar, meaning: str, form: Form[object], around: dict[str, Span | None]
+    ) -> None:
         span, text = scalar.span, scalar.text
         match meaning:
-            case "rule_text" | "type":
-                tree = self._tree(key, scalar, meaning)
+            case "rule_text" | "type" if isinstance(form, Code):
+                tree = self._tree(form.start, scalar)
                 if isinstance(tree, nodes.Alternatives):  # of a decision that is declared elsewhere
                     self._alternatives(tree.alternatives, next(self._holders(span)).key.text)
                 self._visit(tree, around)
@@ -408,7 +389,7 @@ class _Reader:
                 if _NAME.fullmatch(text):
                     self._word(span, text, ("tables", "rules", "members"))
                 elif isinstance(scalar.value, str):
-                    self._visit(self._tree(key, scalar), around)
+                    self._visit(self._tree("expression", scalar), around)
             case "template":
                 for part in template_parts(scalar, lambda diagnostic: None):
                     if not isinstance(part, str):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from interpreter.base.plurals import counted
+from interpreter.base.yaml_values import word
 from interpreter.engine.citations import citations_of
 from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
-from interpreter.reading.compose import word
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["said"]

@@ -17,7 +17,8 @@ from interpreter.language import nodes
 from interpreter.language.parse import parse_alternatives
 from interpreter.language.texts import Report, parsed
 from interpreter.language.walk import descendants, rewritten
-from interpreter.reading.compose import Composition, Entry
+from interpreter.reading.compose import Composition
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Decisions"]
 

@@ -7,7 +7,7 @@ all errors, not only the first.
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Literal, cast
 
@@ -15,6 +15,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions
 from interpreter.language.check_graph import Boards
@@ -42,9 +43,13 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
+from interpreter.reading.compose import Composition, cites_below, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.reading.yaml import Scalar, Sequence, Value
+from interpreter.sections.behaviour import Ranking, Standing, Trigger
+from interpreter.sections.declarations import Entry
+from interpreter.sections.things import Kind
+from interpreter.sections.vocabulary import Keys
 
 __all__ = ["check", "check_function", "check_text", "literal_type"]
 
@@ -61,26 +66,18 @@ def check(composition: Composition, statements: dict[str, Statement]) -> tuple[M
 
 def _merge_removed_members(composition: Composition, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace the errors about a member that a file drops from a kind by one error at that kind."""
-    for name, layers in composition.sections.get("kinds", {}).items():
-        lists = [(layer, [m.text for m in words(value)]) for layer in layers if (value := _members(layer)) is not None]
-        for (_, before), (layer, after) in pairwise(lists):
-            for member in [m for m in before if m not in after]:
+    for kind in composition.read(Kind):
+        lists = [value for layer in kind.layers if isinstance(value := Kind.of_layers([layer]).is_, Sequence)]
+        for before, after in pairwise(lists):
+            for member in [m.text for m in words(before) if m.text not in {m.text for m in words(after)}]:
                 uses = [d for d in diagnostics if d.code in ("E301", "E302") and d.span and d.span.text == member]
                 if uses:
-                    value = _members(layer)
-                    assert value is not None
                     notes = tuple(Note(f"`{member}` is used here", d.span) for d in uses[:3])
-                    message = f"`{name}` no longer has `{member}`, which is used in {counted(len(uses), 'place')}"
+                    message = f"`{kind.name}` no longer has `{member}`, which is used in {counted(len(uses), 'place')}"
                     help = "an amended kind lists all of its members"
-                    merged = Diagnostic("E302", message, value.span, notes, help)
+                    merged = Diagnostic("E302", message, after.span, notes, help)
                     diagnostics = [merged, *(d for d in diagnostics if d not in uses)]
     return diagnostics
-
-
-def _members(layer: Entry) -> Value | None:
-    """Return the list of members in a layer of a kind, if it has one."""
-    value = layer.get("is") if isinstance(layer.value, Mapping) else layer.value
-    return value if isinstance(value, Sequence) else None
 
 
 def check_text(
@@ -269,16 +266,12 @@ class _Whole(Checker):
             self._procedure_name(setup.value)
             self.model.setup = setup.value.text
         result = self.composition.single("result")
-        if result is not None and isinstance(result.value, Mapping):
-            frame = Frame()
+        if result is not None:
+            ranking, frame = Keys(Ranking).read(result.value), Frame()
             frame.add("who", SEAT)
-            keys = []
-            for key in words(result.value.get("rank")):
-                tree = expression_of(key, self.report)
-                if tree is not None:
-                    keys.append(self.expressions(frame).need(tree, INT))
-            self.model.ranking = tuple(keys)
-            self.model.ranking_cites = tuple(cite.text for cite in words(result.value.get("cites")))
+            trees = [expression_of(key, self.report) for key in ranking.rank]
+            self.model.ranking = tuple(self.expressions(frame).need(tree, INT) for tree in trees if tree is not None)
+            self.model.ranking_cites = _texts(ranking.cites)
         for name, section in (("round", entry), ("setup", setup), ("result", result)):
             if section is None:
                 span = self.composition.documents[0].root.span
@@ -356,7 +349,7 @@ class _Whole(Checker):
             local_names=tuple(frame.names),
             when=when,
             body=body,
-            cites=tuple(cite.text for cite in words(entry.get("cites"))),
+            cites=_texts(words(entry.get("cites"))),
             span=entry.span,
             covers=covers[0] if covers else "",
             part=entry.part,
@@ -397,48 +390,44 @@ class _Whole(Checker):
     # --- triggers and standing rules
 
     def _triggers(self) -> None:
-        for name, layers in self.composition.sections.get("triggers", {}).items():
-            entry = amended(layers)
-            pattern = parsed(entry.get("on"), parse_event_pattern, self.report)
+        for trigger in self.composition.read(Trigger):
+            pattern = parsed(trigger.on, parse_event_pattern, self.report)
             if pattern is not None:
-                self._trigger(name, entry, pattern)
+                self._trigger(trigger, pattern)
 
-    def _trigger(self, name: str, entry: Entry, pattern: nodes.EventPattern) -> None:
-        frame = Frame()
+    def _trigger(self, trigger: Trigger, pattern: nodes.EventPattern) -> None:
+        frame, entry = Frame(), trigger.entry
         if self.heard(pattern, frame) is None:
             return
         test = self._guard(list(entry.guards), frame)
         test = self.narrowed(test, pattern.test, self.expressions(frame))
-        cases = tuple(self._cases(name, entry, frame))
-        self.model.triggers[name] = CheckedTrigger(
-            name, pattern.event, test, frame.size, cases, _texts(entry.get("cites")), entry.span, entry.file
+        cases = tuple(self._cases(trigger, frame))
+        self.model.triggers[trigger.name] = CheckedTrigger(
+            trigger.name, pattern.event, test, frame.size, cases, _texts(trigger.cites), entry.span, entry.file
         )
 
-    def _cases(self, name: str, entry: Entry, frame: Frame) -> Iterator[TriggerCase]:
-        listed = entry.get("cases")
-        if isinstance(listed, Sequence):
-            seen: dict[str, Span] = {}
-            for position, case in enumerate(listed.items):
-                if not isinstance(case, Mapping):
-                    continue
-                phases = words(case.get("in"))
-                for phase in phases:
-                    if phase.text not in self.model.phases:
-                        message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
-                        self.error("E301", message, phase.span)
-                    elif phase.text in seen:
-                        self.error("E501", f"`{phase.text}` has a case already", phase.span)
-                    seen[phase.text] = phase.span
-                block = self._handler(f"{name}!{position}", case.get("does"), frame, entry)
-                yield TriggerCase(tuple(p.text for p in phases), block, _texts(case.get("cites")), case.span)
-        otherwise = entry.get("otherwise")
-        if isinstance(otherwise, Scalar):
-            block = None if otherwise.text == "nothing" else self._handler(f"{name}!otherwise", otherwise, frame, entry)
+    def _cases(self, trigger: Trigger, frame: Frame) -> Iterator[TriggerCase]:
+        name, seen = trigger.name, set[str]()
+        for position, case in enumerate(trigger.cases):
+            for phase in case.in_:
+                if phase.text not in self.model.phases:
+                    message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
+                    self.error("E301", message, phase.span)
+                elif phase.text in seen:
+                    self.error("E501", f"`{phase.text}` has a case already", phase.span)
+                seen.add(phase.text)
+            block = self._handler(f"{name}!{position}", case.does, frame, trigger)
+            yield TriggerCase(_texts(case.in_), block, _texts(case.cites), case.source.span)
+        otherwise = trigger.otherwise
+        if otherwise is not None:
+            is_nothing = otherwise.text == "nothing"
+            block = None if is_nothing else self._handler(f"{name}!otherwise", otherwise, frame, trigger)
             yield TriggerCase((), block, (), otherwise.span)
-        elif entry.get("does") is not None:
-            yield TriggerCase((), self._handler(f"{name}!always", entry.get("does"), frame, entry), (), entry.span)
+        elif trigger.does is not None:
+            block = self._handler(f"{name}!always", trigger.does, frame, trigger)
+            yield TriggerCase((), block, (), trigger.entry.span)
 
-    def _handler(self, name: str, text: Value | None, frame: Frame, entry: Entry) -> str | None:
+    def _handler(self, name: str, text: Scalar | None, frame: Frame, owner: Trigger | Standing) -> str | None:
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         tree = self._procedure(text)
         if tree is None:
@@ -451,13 +440,20 @@ class _Whole(Checker):
             inner.add(parameter, type_)
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
         steps = Steps(
-            self.model, self.signatures, inner, self.report, owner=name, file=entry.file, result=NOTHING, pure=False
+            self.model,
+            self.signatures,
+            inner,
+            self.report,
+            owner=name,
+            file=owner.entry.file,
+            result=NOTHING,
+            pure=False,
         )
         body = steps.block(tree.body)
         self.model.blocks[name] = RuleLayer(
             name,
             0,
-            entry.file,
+            owner.entry.file,
             "does",
             tuple(parameters),
             NOTHING,
@@ -465,22 +461,21 @@ class _Whole(Checker):
             tuple(inner.names),
             None,
             body,
-            _texts(entry.get("cites")),
+            _texts(owner.cites),
             tree.span,
             local_types=tuple(inner.types),
         )
         return name
 
     def _standing(self) -> None:
-        for name, layers in self.composition.sections.get("standing", {}).items():
-            entry = amended(layers)
-            frame = Frame()
+        for rule in self.composition.read(Standing):
+            name, entry, frame = rule.name, rule.entry, Frame()
             expressions = self.expressions(frame)
             binders: list[tuple[int, core.Expression]] = []
             test = self._guard(list(entry.guards), frame)
             tree: nodes.Expr | None
-            if entry.get("for") is not None:
-                match = parsed(entry.get("for"), parse_match, self.report)
+            if rule.for_ is not None:
+                match = parsed(rule.for_, parse_match, self.report)
                 if match is None:
                     continue
                 for binder in match.binders:
@@ -488,12 +483,12 @@ class _Whole(Checker):
                     binders.append((frame.add(binder.name, of).index, items))
                 tree = match.test
             else:
-                tree = condition_of(entry.get("whenever"), self.report)
+                tree = condition_of(rule.whenever, self.report)
             test = self.narrowed(test, tree, expressions)
-            handler = self._handler(f"{name}?", entry.get("does"), frame, entry)
+            handler = self._handler(f"{name}?", rule.does, frame, rule)
             if handler is not None:
                 self.model.standing[name] = StandingRule(
-                    name, tuple(binders), test, frame.size, handler, _texts(entry.get("cites")), entry.span, entry.file
+                    name, tuple(binders), test, frame.size, handler, _texts(rule.cites), entry.span, entry.file
                 )
 
     # --- settings, laws
@@ -552,8 +547,8 @@ def literal_type(tree: Body | None) -> Type | None:
     return BOOL if isinstance(value, nodes.BoolLiteral) else INT if isinstance(value, nodes.IntLiteral) else None
 
 
-def _texts(value: Value | None) -> tuple[str, ...]:
-    return tuple(scalar.text for scalar in words(value))
+def _texts(scalars: Iterable[Scalar]) -> tuple[str, ...]:
+    return tuple(scalar.text for scalar in scalars)
 
 
 def _variables(frame: Frame) -> list[Variable]:

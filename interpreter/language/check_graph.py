@@ -7,14 +7,14 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.language import core
 from interpreter.language.checker import Checker
-from interpreter.language.declared import merged
 from interpreter.language.declared_graph import MAXIMUM_PLACES
 from interpreter.language.directed_links import NotPrinted, Way, printed_value, ways_of
 from interpreter.language.model import GraphDecl, PlaceRow
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of
 from interpreter.language.types import INT, LINK, NODE, KindType, Type
-from interpreter.reading.yaml import Scalar, Value
+from interpreter.reading.yaml import Scalar
+from interpreter.sections.drawings import Graph
 
 __all__ = ["Boards"]
 
@@ -27,18 +27,19 @@ class Boards(Checker):
         graph = self.model.graph
         if graph is None:
             return
-        keys = merged(self.composition.layers("graph", "graph"))
-        self._sets(graph, keys.get("takes"))
+        keys = self.composition.one(Graph)
+        assert keys is not None
+        self._sets(graph, keys.takes)
         self._places(graph)
-        length = keys.get("length")
-        if isinstance(length, Scalar) and not length.text.isidentifier() and graph.dealt is None:
+        length = keys.length
+        if length is not None and not length.text.isidentifier() and graph.dealt is None:
             measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", LINK))
             measured = replace(graph, measure=measure, tables=self.model.tables)
             known = measure is not None and self._ways(measured, length)
             unknown = core.Const(0, type=INT, span=length.span)  # its error is reported; paths have lengths
             self.model.graph = measured if known else replace(graph, measure=unknown)
 
-    def _text(self, text: Value, expected: Type, *names: tuple[str, Type]) -> core.Expression | None:
+    def _text(self, text: Scalar, expected: Type, *names: tuple[str, Type]) -> core.Expression | None:
         """Check an expression over printed data. Return None if it is invalid."""
         tree = expression_of(text, self.report)
         if tree is None:
@@ -54,7 +55,7 @@ class Boards(Checker):
             self.report(diagnostic)
         return None if diagnostics else checked
 
-    def _sets(self, graph: GraphDecl, takes: Value | None) -> None:
+    def _sets(self, graph: GraphDecl, takes: Scalar | None) -> None:
         """Compute the set of places of each node whose row has none."""
         if takes is None:
             return

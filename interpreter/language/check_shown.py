@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core, nodes
-from interpreter.language.check_expressions import Expressions
+from interpreter.base.yaml_values import word, words
+from interpreter.language import core
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
-from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
+from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed
@@ -32,8 +32,11 @@ from interpreter.language.types import (
     PlaceType,
     Type,
 )
-from interpreter.reading.compose import Composition, Entry, amended, word, words
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.reading.compose import Composition
+from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.sections import behaviour, drawings
+from interpreter.sections.declarations import Entry
+from interpreter.sections.vocabulary import Keys
 
 __all__ = ["Shown"]
 
@@ -51,14 +54,12 @@ class Shown(Checker):
 
     def check(self) -> None:
         """Check all texts and displays. The variables of decisions are collected before their texts are checked."""
-        for name, layers in self.composition.sections.get("events", {}).items():
-            event = self.model.events.get(name)
-            for layer in layers:
-                says = layer.get("says")
-                if says is not None and event is not None:
-                    event.says.update(self._says(says, list(event.fields.items())))
+        for keys in self.composition.read(behaviour.Event):
+            said, fields = self.model.events[keys.name].says, list(self.model.events[keys.name].fields.items())
+            for layer in keys.layers:
+                said.update(self._says(layer.get("says"), fields))
         self._alternatives()
-        self.sayable = sayable(self.model, self._columns("boards"), self._columns("table"))
+        self.sayable = sayable(self.model, self._columns(drawings.Board), self._columns(drawings.Panel))
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
             bound = self._bound_by(name, layers[-1], optional=not own)
@@ -70,17 +71,16 @@ class Shown(Checker):
                 phrases |= self._says(layer.value, bound)
             self.model.says[name] = phrases
         self._asks()
-        for name, layers in self.composition.sections.get("boards", {}).items():
-            self._board(name, amended(layers))
-        for name, layers in self.composition.sections.get("measures", {}).items():
-            self._measure(name, amended(layers))
+        for board in self.composition.read(drawings.Board):
+            self._board(board)
+        for measure in self.composition.read(drawings.Measure):
+            self._measure(measure)
         picture = self.composition.single("picture")
         if picture is not None:
             self._picture(picture)
-        for name, layers in self.composition.sections.get("table", {}).items():
-            says = amended(layers).get("says")
-            if says is not None:
-                self._add_below(f"table.{name}", self._says(says, []))
+        for panel in self.composition.read(drawings.Panel):
+            if panel.says is not None:
+                self._add_below(f"table.{panel.name}", self._says(panel.says, []))
         Layout(self.composition, self.declared, self.signatures, self.report).check()
 
     def _alternatives(self) -> None:
@@ -108,14 +108,9 @@ class Shown(Checker):
         """Add texts of a declaration, which files of words override."""
         self.model.says[name] = {**phrases, **self.model.says.get(name, {})}
 
-    def _columns(self, section: str) -> dict[str, list[str]]:
+    def _columns(self, record: type[drawings.Board | drawings.Panel]) -> dict[str, list[str]]:
         """Return the columns of each board, or of each panel of the table."""
-        boards = {name: amended(layers) for name, layers in self.composition.sections.get(section, {}).items()}
-        columns = {name: entry.get("columns") for name, entry in boards.items()}
-        return {
-            name: [entry.key.text for entry in value.entries] if isinstance(value, Mapping) else []
-            for name, value in columns.items()
-        }
+        return {each.name: [key.text for key, _ in each.columns] for each in self.composition.read(record)}
 
     def _bound_by(self, name: str, entry: Entry, *, optional: bool) -> list[tuple[str, Type]] | None:
         """Return the variables of a text, or None for an unknown key.
@@ -129,7 +124,7 @@ class Shown(Checker):
             self.error("E301", f"unknown name `{name}`{did_you_mean(name, self.sayable)}", entry.span)
         return None
 
-    def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
+    def _says(self, value: Value | None, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         if isinstance(value, Scalar):
             return {"en": self.phrase(value, bound)}
         if isinstance(value, Mapping):
@@ -151,108 +146,76 @@ class Shown(Checker):
         if self.model.graph is None:
             self.error("E301", "the family declares no graph to draw", entry.span)
             return
-        for word_, type_ in (("node", NODE), ("link", LINK), ("place", PLACE)):
-            looks = entry.get(word_)
-            for look in looks.entries if isinstance(looks, Mapping) else ():
-                name = f"{word_}.{look.key.text}"
-                if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:  # a template
-                    phrase = self.phrase(look.value, [(word_, type_)])
-                    self.model.picture[name] = Look(phrase.parts, phrase.local_count)
-                    continue
-                frame = Frame()
-                frame.add(word_, type_)
-                tree = expression_of(look.value, self.report)
-                if tree is not None:
-                    self.model.picture[name] = Look((self._look(name, self.expressions(frame), tree),), frame.size)
-        self.model.grid = word(entry.get("grid")) == "yes"
+        picture = Keys(drawings.Picture).read(entry.value)
+        drawn = (("node", NODE, picture.node), ("link", LINK, picture.link), ("place", PLACE, picture.place))
+        for name, type_, looks in drawn:
+            for key, form, text in looks.texts():
+                look = self.look(form, text, name, type_)
+                if look is not None:
+                    self.model.picture[f"{name}.{key}"] = look
+                    self._check_piece(key, look.trees, text.span)
+        self.model.grid = picture.grid
         if self.model.grid and any(node.at is None for node in self.model.graph.nodes):
             message = f"on a grid each {self.model.graph.node} needs `x` and `y`"
             self.error("E306", message, entry.span, "add these columns to the table of nodes")
 
-    def _look(self, name: str, expressions: Expressions, tree: nodes.Expr) -> core.Expression:
-        """Check one look: a condition for `node.pale` and `link.hidden`, a piece for `place.piece`, else any value."""
-        if name in ("node.pale", "link.hidden"):
-            return expressions.condition(tree)
-        value = expressions.value(tree, maybe=True)
-        if name == "place.piece" and not isinstance(value.type, PieceType | NeverType):
-            self.error("E401", f"got {value.type}, want a piece", tree.span)
-        return value
+    def _check_piece(self, key: str, trees: tuple[core.Expression, ...], span: Span) -> None:
+        for value in trees if key == "piece" else ():
+            if not isinstance(value.type, PieceType | NeverType):
+                self.error("E401", f"got {value.type}, want a piece", span)
 
-    def _board(self, name: str, entry: Entry) -> None:
-        if not isinstance(entry.value, Mapping):
-            return
+    def _board(self, board: drawings.Board) -> None:
         frame = Frame()
         expressions = self.expressions(frame)
-        condition = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
+        condition = condition_of(board.if_, self.report)
         test = expressions.condition(condition) if condition is not None else None
-        rows, row_local = None, 0
-        if (text := entry.get("rows")) is not None:
-            match = parsed(text, parse_match, self.report)
-            if match is not None:
-                binder, *more = match.binders
-                for extra in more:
-                    self.error("E202", "the rows of a board take only one list", extra.span)
-                filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
-                rows, of = expressions.items(binder.items if match.test is None else filtered)
-                row_local = frame.add(binder.name, of).index
-        columns: list[tuple[str, core.Expression]] = []
-        declared = entry.get("columns")
-        if isinstance(declared, Mapping):
-            for column in declared.entries:
-                tree = expression_of(column.value, self.report)
-                if tree is not None:
-                    columns.append((column.key.text, expressions.value(tree, maybe=True)))
-        says = self._says(text, []) if (text := entry.get("says")) is not None else {}
-        moment = self._moment(entry.get("when"))
-        self.model.boards.append(
-            Board(name, moment, says, rows, row_local, tuple(columns), frame.size, entry.span, test)
-        )
+        rows, row_local = self.rows(board.rows, expressions, "board")
+        columns = tuple(self.named(board.columns, expressions))
+        says, moment, span = self._says(board.says, []), self._moment(board.when), board.entry.span
+        self.model.boards.append(Board(board.name, moment, says, rows, row_local, columns, frame.size, span, test))
 
-    def _measure(self, name: str, entry: Entry) -> None:
+    def _measure(self, measure: drawings.Measure) -> None:
         frame = Frame()
         keys: list[MeasureKey] = []
         event, test = None, None
         expressions = self.expressions(frame)
-        if (on := entry.get("on")) is not None:
-            pattern = parsed(on, parse_event_pattern, self.report)
+        if measure.on is not None:
+            pattern = parsed(measure.on, parse_event_pattern, self.report)
             event = self.heard(pattern, frame) if pattern is not None else None
             if pattern is None or event is None:
                 return
-            keys.extend(self._event_keys(words(entry.get("by")), pattern.names, event))
+            keys.extend(self._event_keys(measure.by, pattern.names, event))
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
-        if isinstance(text := entry.get("each"), Scalar):
-            local = frame.add(text.text, SEAT)
-            each.append((local.index, core.AllSeats(type=ListType(SEAT), span=text.span)))
-            keys.append(self._key(text.text, local.index, SEAT, text.span))
-        if (text := entry.get("for")) is not None:
-            match = parsed(text, parse_match, self.report)
-            for binder in match.binders if match is not None else ():
-                items, of = expressions.items(binder.items)
-                local = frame.add(binder.name, of)
-                each.append((local.index, items))
-                keys.append(self._key(binder.name, local.index, of, binder.items.span))
-            test = self.narrowed(test, match.test if match is not None else None, expressions)
-        tree = expression_of(entry.get("value"), self.report)
+        if (seat := measure.each) is not None:
+            local = frame.add(seat.text, SEAT)
+            each.append((local.index, core.AllSeats(type=ListType(SEAT), span=seat.span)))
+            keys.append(self._key(seat.text, local.index, SEAT, seat.span))
+        match = parsed(measure.for_, parse_match, self.report)
+        for binder in match.binders if match is not None else ():
+            items, of = expressions.items(binder.items)
+            local = frame.add(binder.name, of)
+            each.append((local.index, items))
+            keys.append(self._key(binder.name, local.index, of, binder.items.span))
+        test = self.narrowed(test, match.test if match is not None else None, expressions)
+        tree = expression_of(measure.value, self.report)
         if tree is None:
             return
         value = expressions.value(tree, maybe=True)
         if not isinstance(value.type, IntType | BoolType | NoneType | NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
-        when = entry.get("when")
-        moments = when.items if isinstance(when, Sequence) else (when,) if when is not None else ()
         self.model.measures.append(
             Measure(
-                name,
-                tuple(self._moment(moment) for moment in moments),
+                measure.name,
+                tuple(self._moment(moment) for moment in words(measure.when)),
                 event.name if event is not None else None,
                 tuple(each),
                 test,
                 tuple(keys),
                 value,
-                word(entry.get("sums")) == "yes",
+                measure.sums,
                 frame.size,
-                entry.span,
+                measure.entry.span,
             )
         )
 

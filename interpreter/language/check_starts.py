@@ -61,15 +61,15 @@ class Starts(Checker):
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:
         changes: dict[str, object] = {}
-        start = self.declared.starts.get(name)
-        if start is not None:
-            checked, size = self._start(start, group)
-            changes.update(start=checked, start_locals=size)
-        rank = self.declared.ranks.get(name)
-        if rank is not None:
-            changes["rank"] = self._card_rule(Scalar(rank.text[3:].strip(), rank.style, rank.span, None), group, INT)
-        top = self.declared.tops.get(name)
-        if top is not None:
+        thing = self.declared.holders.get(name)
+        if thing is None:
+            return changes
+        start, order, top = (thing.source.get(key) for key in ("start", "order", "top_shows"))
+        if start is not None and group.starts == "value":
+            changes["start"], changes["start_locals"] = self._start(start, group)
+        if isinstance(order, Scalar) and order.text.startswith("by "):
+            changes["rank"] = self._card_rule(Scalar(order.text[3:].strip(), order.style, order.span, None), group, INT)
+        if isinstance(top, Scalar):
             changes["top_shows"] = self._card_rule(top, group, None)
         return changes
 

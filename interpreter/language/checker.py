@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
@@ -9,12 +11,14 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.model import Event, Phrase, Signatures
+from interpreter.language.model import Event, Look, Phrase, Signatures
+from interpreter.language.parse import parse_match
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, template_parts
+from interpreter.language.texts import Report, expression_of, parsed, template_parts
 from interpreter.language.types import BOOL, TEXT, Type
 from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Scalar
+from interpreter.sections.vocabulary import Code
 
 __all__ = ["Checker"]
 
@@ -48,6 +52,39 @@ class Checker:
             )
             parts.append(self.expressions(frame).value(part, expected, maybe=True))
         return Phrase(tuple(parts), frame.size)
+
+    def look(self, form: Code, text: Scalar, name: str, type_: Type) -> Look | None:
+        """Check an expression or template over one thing. Return None for an invalid expression."""
+        if form.is_template(text):
+            phrase = self.phrase(text, [(name, type_)])
+            return Look(phrase.parts, phrase.local_count)
+        frame = Frame()
+        frame.add(name, type_)
+        tree, expressions = expression_of(text, self.report), self.expressions(frame)
+        if tree is None:
+            return None
+        value = expressions.condition(tree) if form.start == "condition" else expressions.value(tree, maybe=True)
+        return Look((value,), frame.size)
+
+    def rows(self, text: Scalar | None, expressions: Expressions, owner: str) -> tuple[core.Expression | None, int]:
+        """Check the rows of a board or panel. Return the list and the local of a row."""
+        match = parsed(text, parse_match, self.report)
+        if match is None:
+            return None, 0
+        binder, *more = match.binders
+        for extra in more:
+            self.error("E202", f"the rows of a {owner} take only one list", extra.span)
+        filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        rows, of = expressions.items(binder.items if match.test is None else filtered)
+        return rows, expressions.frame.add(binder.name, of).index
+
+    def named(
+        self, texts: Iterable[tuple[Scalar, Scalar | None]], expressions: Expressions
+    ) -> Iterator[tuple[str, core.Expression]]:
+        """Check expressions by name, such as columns."""
+        for key, text in texts:
+            if (tree := expression_of(text, self.report)) is not None:
+                yield key.text, expressions.value(tree, maybe=True)
 
     def heard(self, pattern: nodes.EventPattern, frame: Frame) -> Event | None:
         """Return the event of a pattern and add its values to the frame. Report an unknown event and return None."""

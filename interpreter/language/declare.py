@@ -15,9 +15,10 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
-from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
+from interpreter.language.declared import Declared, Reader
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
@@ -44,9 +45,12 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.reading.compose import Composition, Entry, amended, phases_of, player_range, word, words
+from interpreter.reading.compose import Composition, phases_of, player_range
 from interpreter.reading.printed_tables import Cell
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.reading.yaml import Scalar, Sequence, Value
+from interpreter.sections import behaviour, seating, things
+from interpreter.sections.atoms import TypeText, Whole
+from interpreter.sections.declarations import Entry, Layered
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "declare"]
 
@@ -84,10 +88,6 @@ def declare(composition: Composition, report: Report) -> Declared:
     return declared
 
 
-def _seen(keys: dict[str, Value]) -> Literal["everyone", "owner", "no one"]:
-    return cast(Literal["everyone", "owner", "no one"], word(keys.get("seen"), "everyone"))
-
-
 class _Things(Reader):
     """Reads all other declarations: kinds, records, roles, cells of seats and of the game, settings, events."""
 
@@ -117,34 +117,32 @@ class _Things(Reader):
                     first[name] = layers[0]
 
     def kinds(self) -> None:
-        for name, layers in self.section("kinds"):
-            entry = amended(layers)
-            value = entry.get("is") or entry.value
-            if isinstance(added := entry.get("adds"), Sequence):
-                self.error("E502", f"`{name}` has no list of members to add to", added.span)
-            numbers = player_range(value) if isinstance(value, Scalar) else None
+        for kind in self.composition.read(things.Kind):
+            name, members = kind.name, words(kind.is_)
+            if kind.adds:
+                self.error("E502", f"`{name}` has no list of members to add to", kind.span("adds"))
+            numbers = player_range(kind.is_)
             if numbers is not None:
+                members = []
                 if not 0 <= numbers.high - numbers.low < MAXIMUM_RANGE:
-                    message = f"got {word(value)}, want a range from low to high of at most {MAXIMUM_RANGE:,} numbers"
-                    self.error("E313", message, value.span)
+                    most = f"a range from low to high of at most {MAXIMUM_RANGE:,} numbers"
+                    self.error("E313", f"got {word(kind.is_)}, want {most}", kind.span("is"))
                     numbers = replace(numbers, high=numbers.low)
-                self.model.kinds[name] = Kind(name, (), entry.span, range=(numbers.low, numbers.high))
-            elif word(value) == "open":
+            elif word(kind.is_) == "open":
+                members = []
                 remedy = f"list them in the file that defines them, usually a map: `kinds: {{{name}: […]}}`"
-                self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span, remedy)
-                self.model.kinds[name] = Kind(name, (), entry.span)
-            else:
-                listed = words(value)
-                if len(listed) > MAXIMUM_RANGE:
-                    self.error("E313", f"got {len(listed):,} names, want at most {MAXIMUM_RANGE:,}", listed[0].span)
-                    listed = listed[:1]
-                members = tuple(scalar.text for scalar in listed)
-                self._unique(listed)
-                self.model.kinds[name] = Kind(name, members, entry.span)
-        for name, layers in self.section("tokens"):
-            self._token(name, layers)
-        for name, layers in self.section("interpretations"):
-            self._interpretation(name, layers)
+                message = f"`{name}` is open: no file of this ruleset lists its members"
+                self.error("E509", message, kind.entry.span, remedy)
+            elif len(members) > MAXIMUM_RANGE:
+                self.error("E313", f"got {len(members):,} names, want at most {MAXIMUM_RANGE:,}", members[0].span)
+                members = members[:1]
+            self._unique(members)
+            range_ = (numbers.low, numbers.high) if numbers is not None else None
+            self.model.kinds[name] = Kind(name, tuple(m.text for m in members), kind.entry.span, range=range_)
+        for tokens in self.composition.read(things.Tokens):
+            self._token(tokens)
+        for interpretation in self.composition.read(seating.Interpretation):
+            self._interpretation(interpretation)
         self.model.pieces = tuple(name for name, _ in self.section("pieces"))
 
     def _unique(self, scalars: list[Scalar]) -> None:
@@ -156,59 +154,43 @@ class _Things(Reader):
                 self.taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
 
-    def _token(self, name: str, layers: list[Entry]) -> None:
-        entry, first = amended(layers), layers[0].value
-        if isinstance(entry.value, Mapping) and isinstance(first, Scalar):
-            self._amended_unit(name, entry, entry.value, first)
-        elif isinstance(entry.value, Mapping):
-            counts = {
-                e.key.text: e.value.value
-                for e in entry.value.entries
-                if isinstance(e.value, Scalar) and isinstance(e.value.value, int)
-            }
-            if len(counts) > MAXIMUM_TOKENS:
-                self.error("E313", f"got {len(counts):,} kinds of token, want at most {MAXIMUM_TOKENS}", entry.span)
-                counts = dict(list(counts.items())[:1])
-            self.model.kinds[name] = Kind(name, tuple(counts), entry.span, totals=tuple(counts.values()))
-        elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
-            self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(entry.value.value,), unit=True)
+    def _token(self, tokens: things.Tokens) -> None:
+        name, span = tokens.name, tokens.entry.span
+        counts = {key.text: number for key, number in tokens.rest(Whole) if number is not None}
+        unit = isinstance(tokens.first.value, Scalar)
+        if unit:  # without kinds: its only kind has its own name
+            for key, _ in tokens.rest(Whole):
+                if key.text not in ("is", name):
+                    remedy = f"write the number of tokens: `{name}: …`"
+                    self.error("E302", f"`{key.text}` is not a kind of {name}", key.span, remedy)
+            counts = {name: counts.get(name, counts.get("is", 0))}
+        if len(counts) > MAXIMUM_TOKENS:
+            self.error("E313", f"got {len(counts):,} kinds of token, want at most {MAXIMUM_TOKENS}", span)
+            counts = dict(list(counts.items())[:1])
+        self.model.kinds[name] = Kind(name, tuple(counts), span, totals=tuple(counts.values()), unit=unit)
 
-    def _amended_unit(self, name: str, entry: Entry, keys: Mapping, first: Scalar) -> None:
-        """Amend a token without kinds: its only kind has its own name."""
-        for key in (entry.key for entry in keys.entries if entry.key.text not in (*REMARKS, "is", name)):
-            remedy = f"write the number of tokens: `{name}: …`"
-            self.error("E302", f"`{key.text}` is not a kind of {name}", key.span, remedy)
-        number = keys.get(name) or first
-        total = number.value if isinstance(number, Scalar) and isinstance(number.value, int) else 0
-        self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(total,), unit=True)
-
-    def _interpretation(self, name: str, layers: list[Entry]) -> None:
-        keys = merged(layers)
-        readings_value = keys.get("is")
-        readings = (
-            {e.key.text: word(e.value) for e in readings_value.entries} if isinstance(readings_value, Mapping) else {}
-        )
-        default = word(keys.get("default"))
+    def _interpretation(self, doubt: seating.Interpretation) -> None:
+        name, span, readings = doubt.name, doubt.entry.span, {key.text: meaning for key, meaning in doubt.is_}
+        default = word(doubt.default)
         if default not in readings:
-            span = value.span if isinstance(value := keys.get("default"), Scalar) else layers[-1].span
-            self.error("E302", f"unknown reading `{default}`{did_you_mean(default, readings)}", span)
-        self.model.interpretations[name] = Interpretation(
-            name, cites_of(keys.get("answers")), readings, default, layers[-1].span
-        )
-        self.model.kinds[name] = Kind(name, tuple(readings), layers[-1].span)
+            at = doubt.default.span if doubt.default is not None else span
+            self.error("E302", f"unknown reading `{default}`{did_you_mean(default, readings)}", at)
+        answers = tuple(scalar.text for scalar in doubt.answers)
+        self.model.interpretations[name] = Interpretation(name, answers, readings, default, span)
+        self.model.kinds[name] = Kind(name, tuple(readings), span)
 
     def records(self) -> None:
-        for name, _ in self.section("records"):
-            self.model.records[name] = {}
-        for name, layers in self.section("records"):
-            self.model.records[name].update(self.types(amended(layers).value))
-        for name, layers in self.section("records"):
-            depth, fields = self._extent(RecordType(name), {})
+        records = list(self.composition.read(things.RecordType))
+        self.model.records.update((record.name, {}) for record in records)
+        for record in records:
+            self.model.records[record.name].update(self.types(record.rest(TypeText)))
+        for record in records:
+            depth, fields = self._extent(RecordType(record.name), {})
             if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
                 most = f"at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
-                message = f"`{name}` contains itself or is too large: want {most}"
-                self.error("E313", message, layers[-1].span)
-                self.model.records[name].clear()
+                message = f"`{record.name}` contains itself or is too large: want {most}"
+                self.error("E313", message, record.entry.span)
+                self.model.records[record.name].clear()
 
     def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
         """Return the nesting depth of values of a type, and the number of values in each."""
@@ -226,169 +208,121 @@ class _Things(Reader):
     def roles(self) -> None:
         if not self.composition.sections.get("roles"):
             self.error("E306", "no file of this ruleset declares `roles`", self.top())
-        for name, layers in self.section("roles"):
-            keys = merged(layers)
-            seats = keys.get("seats")
-            number = seats.value if isinstance(seats, Scalar) and isinstance(seats.value, int) else 0
-            if number > MAXIMUM_SEATS and seats is not None:
-                self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", seats.span)
+        known = self.composition.sections.get("settings", {})
+        for role in self.composition.read(seating.Role):
+            number = Whole.read(role.seats)
+            setting = word(role.seats) or None if number is None else None
+            if (number or 0) > MAXIMUM_SEATS:
+                self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", role.span("seats"))
                 number = 1
-            counts, is_open = word(keys.get("counts"), "yes") == "yes", word(keys.get("open")) == "yes"
-            setting = seats.text if isinstance(seats, Scalar) and not isinstance(seats.value, int) else None
-            known = self.composition.sections.get("settings", {})
-            if seats is not None and setting is not None and setting not in known:
-                self.error("E301", f"unknown setting `{setting}`{did_you_mean(setting, known)}", seats.span)
-            role = Role(name, counts, layers[-1].span, number, setting, is_open, layers[0].file)
-            self.model.roles[name] = role
+            if setting is not None and setting not in known:
+                self.error("E301", f"unknown setting `{setting}`{did_you_mean(setting, known)}", role.span("seats"))
+            self.model.roles[role.name] = Role(
+                role.name, role.counts, role.entry.span, number or 0, setting, role.open, role.first.file
+            )
 
     def groups(self) -> None:
         always = Group("round", "", INT, NOWHERE, "", starts="value")
         self.model.groups["round"] = always
-        for name, layers in self.section("zones"):
-            self._zone(name, layers, "", merged(layers))
-        for section, form in (("pools", PoolType), ("tracks", TrackType)):
-            for name, layers in self.section(section):
-                self._pool(name, layers, "", merged(layers), form)
-        for name, layers in self.section("has"):
-            self._seat_group(name, layers)
-        for name, layers in self.section("state"):
-            keys = merged(layers)
-            self._value(name, layers, "", keys)
+        for zone in self.composition.read(things.Zone):
+            self._zone(zone, zone.piles_of or zone.of, PilesType if zone.piles_of is not None else ZoneType)
+        for pool in self.composition.read(things.Pool):
+            self._add(pool, PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited, seen=pool.seen)
+        for track in self.composition.read(things.Track):
+            self._add(track, TrackType(self._token_of(track, track.of)), spaces=word(track.spaces) or None)
+        for belonging in self.composition.read(seating.Belonging):
+            self._belonging(belonging)
+        for value in self.composition.read(seating.StateValue):
+            self._value(value)
         for kind in self.model.card_kinds.values():
-            for pool, token in kind.carries.items():
-                name = f"{kind.name}.{pool}"
+            for name, token in kind.carries.items():
+                name = f"{kind.name}.{name}"
                 self.model.groups[name] = Group(name, "card", PoolType(token), kind.span, "")
         if self.model.graph is not None:
             self.model.groups["piece"] = Group(
                 "piece", "place", PieceType(optional=True), self.model.graph.span, "", starts="value"
             )
 
-    def _seat_group(self, name: str, layers: list[Entry]) -> None:
-        keys = merged(layers)
-        if "zone" in keys:
-            self._zone(name, layers, "seat", {**keys, "of": keys["zone"]})
-        elif "pool" in keys:
-            self._pool(name, layers, "seat", {**keys, "of": keys["pool"]}, PoolType)
-        elif "stock" in keys:
-            piece = word(keys["stock"])
-            if piece not in self.model.pieces:
-                self.error(
-                    "E301", f"unknown piece `{piece}`{did_you_mean(piece, self.model.pieces)}", keys["stock"].span
-                )
-            self._add(Group(name, "seat", StockType(piece), layers[0].span, layers[0].file), keys)
+    def _belonging(self, thing: seating.Belonging) -> None:
+        if thing.zone is not None:
+            self._zone(thing, thing.zone, ZoneType)
+        elif thing.pool is not None:
+            self._add(thing, PoolType(self._token_of(thing, thing.pool)), seen=thing.seen)
+        elif thing.stock is not None:
+            piece, pieces = thing.stock.text, self.model.pieces
+            if piece not in pieces:
+                self.error("E301", f"unknown piece `{piece}`{did_you_mean(piece, pieces)}", thing.stock.span)
+            self._add(thing, StockType(piece))
         else:
-            self._value(name, layers, "seat", keys)
+            self._value(thing)
 
-    def _zone(self, name: str, layers: list[Entry], owner: Literal["", "seat"], keys: dict[str, Value]) -> None:
-        piles = "piles of" in keys
-        of_value = keys.get("piles of") if piles else keys.get("of")
-        of = self.type(of_value)
-        if not isinstance(of, CardType | NeverType) and of_value is not None:
-            self.error("E401", f"a zone holds cards, not {of}", of_value.span)
-        order = word(keys.get("order"), "kept")
-        group = Group(
-            name,
-            owner,
-            (PilesType if piles else ZoneType)(of.name if isinstance(of, CardType) else ""),
-            layers[0].span,
-            layers[0].file,
-            order=order,
-            seen=_seen(keys),
-        )
-        if order.startswith("by ") and isinstance(keys["order"], Scalar):
-            self.declared.ranks[name] = keys["order"]
-        shows = keys.get("top_shows")
-        if isinstance(shows, Scalar):
-            self.declared.tops[name] = shows
-        self._add(group, keys)
-
-    def _pool(
-        self,
-        name: str,
-        layers: list[Entry],
-        owner: Literal["", "seat"],
-        keys: dict[str, Value],
-        form: type[PoolType | TrackType],
+    def _zone(
+        self, zone: things.Zone | seating.Belonging, cards: Scalar | None, form: type[ZoneType | PilesType]
     ) -> None:
-        token = word(keys.get("of"))
-        kind = self.model.kinds.get(token)
+        of = self.type(cards)
+        if not isinstance(of, CardType | NeverType) and cards is not None:
+            self.error("E401", f"a zone holds cards, not {of}", cards.span)
+        type_ = form(of.name if isinstance(of, CardType) else "")
+        self._add(zone, type_, order=word(zone.order, "kept"), seen=zone.seen)
+
+    def _token_of(self, thing: Layered, token: Scalar | None) -> str:
+        """Return the kind of token that something holds."""
+        kind = self.model.kinds.get(word(token))
         if kind is None or kind.totals is None:
             tokens = [name for name, kind in self.model.kinds.items() if kind.totals is not None]
-            span = keys["of"].span if "of" in keys else layers[0].span
-            self.error("E301", f"unknown token `{token}`{did_you_mean(token, tokens)}", span)
-        group = Group(
-            name,
-            owner,
-            form(token),
-            layers[0].span,
-            layers[0].file,
-            unlimited=word(keys.get("unlimited")) == "yes",
-            seen=_seen(keys),
-            spaces=word(keys.get("spaces")) or None,
-        )
-        self._add(group, keys)
+            span = token.span if token is not None else thing.first.span
+            self.error("E301", f"unknown token `{word(token)}`{did_you_mean(word(token), tokens)}", span)
+        return word(token)
 
-    def _value(self, name: str, layers: list[Entry], owner: Literal["", "seat"], keys: dict[str, Value]) -> None:
-        lasts = cast(Literal["game", "turn", "phase", "round"], word(keys.get("lasts"), "game"))
-        type_ = self.type(keys.get("value"))
-        if "start" not in keys and not type_.optional and type_ != NEVER:
-            self.error("E307", f"`{name}` needs a `start`: only a `{type_}?` may start as none", layers[0].span)
-        group = Group(
-            name,
-            owner,
-            type_,
-            layers[0].span,
-            layers[0].file,
-            lasts=lasts,
-            starts="value",
-            seen=_seen(keys),
-            range=self._range(keys.get("value")),
-        )
-        self._add(group, keys)
+    def _value(self, value: seating.StateValue | seating.Belonging) -> None:
+        type_ = self.type(value.value)
+        if value.start is None and not type_.optional and type_ != NEVER:
+            message = f"`{value.name}` needs a `start`: only a `{type_}?` may start as none"
+            self.error("E307", message, value.first.span)
+        self._add(value, type_, lasts=value.lasts, starts="value", seen=value.seen, range=self._range(value.value))
 
-    def _add(self, group: Group, keys: dict[str, Value]) -> None:
+    def _add(self, thing: Layered, type_: Type, **details: object) -> None:
+        owner: Literal["", "seat"] = "seat" if isinstance(thing, seating.Belonging) else ""
+        group = replace(Group(thing.name, owner, type_, thing.first.span, thing.first.file), **details)
         if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.report(Diagnostic("E501", f"`{group.name}` is declared already", group.span, notes))
         if group.seen == "owner" and not group.owner:
             message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
-            self.error("E104", message, keys["seen"].span)
-        start = keys.get("start")
+            self.error("E104", message, thing.span("seen"))
+        self.declared.holders[group.name] = thing
+        start = thing.source.get("start")
         holder = {"all": CardHolderType, "rest": TokenHolderType}
-        if isinstance(start, Scalar) and start.text in holder and isinstance(group.type, holder[start.text]):
-            group = replace(group, starts=cast(Literal["all", "rest"], start.text))
+        if word(start) in holder and isinstance(type_, holder[word(start)]):
+            group = replace(group, starts=cast(Literal["all", "rest"], word(start)))
         elif start is not None:
             group = replace(group, starts="value")
-            self.declared.starts[group.name] = start
         self.model.groups[group.name] = group
 
     def inputs(self) -> None:
-        for name, layers in self.section("settings"):
-            keys = merged(layers)
-            type_ = self.type(keys.get("value"))
-            default = keys.get("default")
+        for setting in self.composition.read(seating.Setting):
+            name, span, default, numbers = setting.name, setting.entry.span, setting.default, self._range(setting.value)
+            type_ = self.type(setting.value)
             if default is None and not type_.optional:
-                self.error("E307", f"`{name}` needs a `default`: only a `{type_}?` may be left out", layers[0].span)
+                message = f"`{name}` needs a `default`: only a `{type_}?` may be left out"
+                self.error("E307", message, setting.first.span)
             value = self.setting_value(default, type_) if default is not None else None
-            check = self.model.called(word(keys.get("check")), layers[-1].span) or None
-            numbers = self._range(keys.get("value"))
+            check = self.model.called(word(setting.check), span) or None
             if numbers is not None and isinstance(value, int) and not numbers[0] <= value <= numbers[1]:
-                self.error("E302", f"got {value}, want {numbers[0]} to {numbers[1]}", layers[-1].span)
+                self.error("E302", f"got {value}, want {numbers[0]} to {numbers[1]}", span)
             if any(role.setting == name for role in self.model.roles.values()):
-                self._check_seats(keys, type_, value)
-            self.model.settings[name] = Setting(
-                name, type_, check, value, word(keys.get("about")), layers[-1].span, numbers
-            )
+                self._check_seats(setting, type_, value)
+            self.model.settings[name] = Setting(name, type_, check, value, setting.about, span, numbers)
 
-    def _check_seats(self, keys: dict[str, Value], type_: Type, value: plain_data.Value) -> None:
+    def _check_seats(self, setting: seating.Setting, type_: Type, value: plain_data.Value) -> None:
         """Check a setting that has an item for each seat of a role."""
-        place = keys["value"].span if "value" in keys else self.top()
         if not isinstance(type_, ListType | NeverType) or type_.optional:
-            self.error("E401", f"got {type_}, want a list: a role takes one seat for each item", place)
+            message = f"got {type_}, want a list: a role takes one seat for each item"
+            self.error("E401", message, setting.span("value"))
         elif isinstance(value, tuple) and len(value) > MAXIMUM_SEATS:
             message = f"got a default of {len(value)} seats, want at most {MAXIMUM_SEATS}"
-            self.error("E313", message, keys["default"].span)
+            self.error("E313", message, setting.span("default"))
 
     def _range(self, value: Value | None) -> tuple[int, int] | None:
         """Return the first and last number of a range type, or of a type made of one, else None."""
@@ -411,16 +345,14 @@ class _Things(Reader):
         return None
 
     def events(self) -> None:
-        for name, layers in self.section("events"):
-            keys = merged(layers)
-            fields = self.types(keys.get("with"))
-            self.model.events[name] = Event(name, fields, layers[0].span, layers[0].file)
+        for event in self.composition.read(behaviour.Event):
+            self.model.events[event.name] = Event(
+                event.name, self.types(event.with_), event.first.span, event.first.file
+            )
 
     def components(self) -> None:
-        for name, layers in self.section("components"):
-            keys = merged(layers)
-            count = keys.get("count")
-            number = count.value if isinstance(count, Scalar) and isinstance(count.value, int) else None
-            self.model.components[name] = Component(
-                name, number, word(keys.get("about")), cites_of(keys.get("cites")), layers[0].span, layers[0].file
+        for thing in self.composition.read(things.Component):
+            cites, first = tuple(cite.text for cite in thing.cites), thing.first
+            self.model.components[thing.name] = Component(
+                thing.name, thing.count, thing.about, cites, first.span, first.file
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from interpreter.base import plain_data
@@ -26,16 +26,15 @@ from interpreter.language.types import (
     TextType,
     Type,
 )
-from interpreter.reading.compose import Composition, Entry, amended, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
-from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.reading.yaml import Scalar, Value
+from interpreter.sections.declarations import Entry, Layered
 
-__all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
+__all__ = ["Declared", "Reader", "listed"]
 
 MOST_LISTED = 12
 """Maximum number of names listed in a message."""
-REMARKS = ("cites", "about", "provenance")
-"""Keys for documentation, allowed in every declaration."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -44,28 +43,16 @@ class Declared:
     """The model, and the texts that are checked after the headers of rules."""
 
     model: Model
-    starts: dict[str, Value] = field(default_factory=dict)
-    ranks: dict[str, Scalar] = field(default_factory=dict)
-    tops: dict[str, Scalar] = field(default_factory=dict)
+    holders: dict[str, Layered] = field(default_factory=dict)
+    """Declarations of zones, pools, tracks and values, by group."""
     laws: list[tuple[str, str, Scalar]] = field(default_factory=list)
     """Laws, as (table, name or empty, condition)."""
-
-
-def merged(layers: list[Entry]) -> dict[str, Value]:
-    """Return the keys of a declaration, with the changes of later files applied."""
-    value = amended(layers).value
-    return {entry.key.text: entry.value for entry in value.entries} if isinstance(value, Mapping) else {}
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
     """List names for a message, at most :data:`MOST_LISTED`."""
     shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
     return f"{shown}, …" if len(names) > MOST_LISTED else shown
-
-
-def cites_of(value: Value | None) -> tuple[str, ...]:
-    """Return the ids of the cited statements."""
-    return tuple(scalar.text for scalar in words(value))
 
 
 class Reader:
@@ -87,11 +74,9 @@ class Reader:
         tree = type_of(value, self.report)
         return resolve_type(self.model, tree, self.report) if tree is not None else NEVER
 
-    def types(self, value: Value | None) -> dict[str, Type]:
-        """Return the types in a mapping, by name."""
-        if not isinstance(value, Mapping):
-            return {}
-        return {entry.key.text: self.type(entry.value) for entry in value.entries if entry.key.text not in REMARKS}
+    def types(self, fields: Iterable[tuple[Scalar, Scalar | None]]) -> dict[str, Type]:
+        """Return the types of fields, by name."""
+        return {key.text: self.type(value) for key, value in fields}
 
     def taken(self, name: str, span: Span) -> None:
         """Report a name that is reserved by the language."""

@@ -10,14 +10,16 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.declared import Reader, merged
+from interpreter.base.yaml_values import word
+from interpreter.language.declared import Reader
 from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
 from interpreter.language.types import IntType, TextType
-from interpreter.reading.compose import Entry, word
 from interpreter.reading.printed_tables import Cell, PrintedTable
-from interpreter.reading.yaml import Entry as YamlEntry
-from interpreter.reading.yaml import Mapping, Scalar
+from interpreter.reading.yaml import Scalar
+from interpreter.sections import things
+from interpreter.sections.atoms import Cells
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Cards"]
 
@@ -31,18 +33,17 @@ class Cards(Reader):
 
     def cards(self) -> None:
         """Read the kinds of cards. Attributes may have types of other kinds, so names are read first."""
-        for name, layers in self.section("cards"):
-            keys = merged(layers)
-            carried = keys.get("carries")
-            carries = {e.key.text: word(e.value) for e in carried.entries} if isinstance(carried, Mapping) else {}
-            self.model.card_kinds[name] = CardKind(name, {}, word(keys.get("key")) or None, carries, layers[0].span)
-        for name, layers in self.section("cards"):
-            keys = merged(layers)
-            kind = self.model.card_kinds[name]
-            kind.attributes.update(self.types(keys.get("has")))
+        cards = list(self.composition.read(things.Card))
+        for card in cards:
+            carries = {key.text: word(token) for key, token in card.carries}
+            kind = CardKind(card.name, {}, word(card.key) or None, carries, card.first.span)
+            self.model.card_kinds[card.name] = kind
+        for card in cards:
+            kind = self.model.card_kinds[card.name]
+            kind.attributes.update(self.types(card.has))
             if kind.key is not None and kind.key not in kind.attributes:
-                span = value.span if isinstance(value := keys.get("key"), Scalar) else kind.span
-                self.error("E304", f"a {name} has no `{kind.key}`{did_you_mean(kind.key, kind.attributes)}", span)
+                near = did_you_mean(kind.key, kind.attributes)
+                self.error("E304", f"a {card.name} has no `{kind.key}`{near}", card.span("key"))
 
     def card_rows(self) -> None:
         """Read the cards. Call it when types, nodes and members are known."""
@@ -56,7 +57,7 @@ class Cards(Reader):
                 self.error("E301", message, layers[-1].span)
                 continue
             entry = layers[-1]
-            value = entry.get("is") if isinstance(entry.value, Mapping) else entry.value
+            value = {each.key.text: each.value for each in entry.entries}.get("is")
             if isinstance(value, Scalar) and isinstance(value.value, int):
                 if value.value > MAXIMUM_CARDS:
                     self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
@@ -75,12 +76,9 @@ class Cards(Reader):
             if len(self.model.cards) > MAXIMUM_CARDS:
                 self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
                 return
-        for name, layers in self.section("cards"):
-            for layer in layers:
-                cells = layer.get("cells")
-                if isinstance(cells, Mapping) and name in self.model.card_kinds:
-                    for cell in cells.entries:
-                        self._cell(self.model.card_kinds[name], cell)
+        for kind in self.model.card_kinds.values():
+            for key, cell in self._cells(kind):
+                self._cell(kind, key, cell)
         for kind in self.model.card_kinds.values():
             if kind.key is None:
                 self._check_alike(kind)
@@ -89,11 +87,14 @@ class Cards(Reader):
     def _amended_columns(self, kind: CardKind) -> dict[str, Span]:
         """Return the columns with cells in later files, each with the position of its first cell."""
         columns: dict[str, Span] = {}
-        for layer in dict(self.section("cards"))[kind.name]:
-            cells = layer.get("cells")
-            for cell in cells.entries if isinstance(cells, Mapping) else ():
-                columns.setdefault(cell.key.text.rpartition(",")[2].strip(), cell.key.span)
+        for key, _ in self._cells(kind):
+            columns.setdefault(key.text.rpartition(",")[2].strip(), key.span)
         return columns
+
+    def _cells(self, kind: CardKind) -> Iterator[tuple[Scalar, Scalar | None]]:
+        """Yield the cells in later files."""
+        for layer in self.composition.layers("cards", kind.name):
+            yield from Cells.read(layer.get("cells"))
 
     def _check_missing(self, kind: CardKind) -> None:
         """Report an attribute without a column that does not have a cell for each card."""
@@ -104,9 +105,9 @@ class Cards(Reader):
                 message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell gives it"
                 self.report(Diagnostic("E306", message, span, (Note("the card", row.span),), f"add `{example}`"))
 
-    def _cell(self, kind: CardKind, entry: YamlEntry) -> None:
+    def _cell(self, kind: CardKind, name: Scalar, cell: Scalar | None) -> None:
         """Apply a cell of a later file, named by the card's key and the column."""
-        key, _, column = (part.strip() for part in entry.key.text.rpartition(","))
+        key, _, column = (part.strip() for part in name.text.rpartition(","))
         rows = [row for row in self.model.cards if row.kind == kind.name and kind.key is not None]
         known = [name for name in kind.attributes if name != kind.key]
         card = next((row for row in rows if str(row.key) == key), None)
@@ -114,10 +115,10 @@ class Cards(Reader):
             near = did_you_mean(column, known) if card is not None else did_you_mean(key, [str(r.key) for r in rows])
             example = f"`{rows[0].key}, {known[0]}`" if rows and known else "this kind has none"
             note = Note(f"a cell is named by the card's key and the column: {example}")
-            message = f"no {kind.name} has the cell [{entry.key.text}]{near}"
-            self.report(Diagnostic("E502", message, entry.key.span, (note,)))
-        elif isinstance(entry.value, Scalar):
-            value = self.cell_value(Cell(entry.value.text, entry.value.span), kind.attributes[column])
+            message = f"no {kind.name} has the cell [{name.text}]{near}"
+            self.report(Diagnostic("E502", message, name.span, (note,)))
+        elif cell is not None:
+            value = self.cell_value(Cell(cell.text, cell.span), kind.attributes[column])
             for at, row in enumerate(self.model.cards):
                 if row.kind == kind.name and row.key == card.key:
                     self.model.cards[at] = replace(row, values={**row.values, column: value})
@@ -144,7 +145,7 @@ class Cards(Reader):
     def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the entries that list cards: in decks, or in the declaration of their kind."""
         for name, layers in self.section("cards"):
-            lists = [layer for layer in layers if isinstance(layer.value, Scalar) or layer.get("is") is not None]
+            lists = [layer for layer in layers if any(each.key.text == "is" for each in layer.entries)]
             if lists:
                 yield name, lists
         yield from self.section("card_rows")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.declared import Reader, merged
+from interpreter.base.yaml_values import word
+from interpreter.language.declared import Reader
 from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
-from interpreter.reading.compose import word
 from interpreter.reading.printed_tables import Cell
-from interpreter.reading.yaml import Mapping, Value
+from interpreter.sections.drawings import Graph
+from interpreter.sections.things import Zone
 
 __all__ = ["Graphs"]
 
@@ -24,59 +25,55 @@ class Graphs(Reader):
 
     def name(self) -> None:
         """Declare the name of the type of nodes, before other declarations use it."""
-        if layers := self.composition.layers("graph", "graph"):
-            node = word(merged(layers).get("node"), "node")
-            self.model.graph = GraphDecl(node, {}, {}, None, {}, {}, layers[0].span)
+        if (keys := self.composition.one(Graph)) is not None:
+            self.model.graph = GraphDecl(word(keys.node, "node"), {}, {}, None, {}, {}, keys.first.span)
 
     def graph(self) -> None:
-        layers = self.composition.layers("graph", "graph")
-        if not layers:
+        keys = self.composition.one(Graph)
+        if keys is None:
             for section in ("nodes", "links"):
                 stray = self.composition.single(section)
                 if stray is not None:
                     self.error("E301", "the family declares no graph", stray.span)
             return
-        keys = merged(layers)
-        length = word(keys.get("length"))
+        length, dealt = word(keys.length), word(keys.dealt) or None
         graph = GraphDecl(
-            word(keys.get("node"), "node"),
+            word(keys.node, "node"),
             {},
-            self.types(keys.get("link")),
-            length if length.isidentifier() or "dealt" in keys else None,
-            self.types(keys.get("place")),
+            self.types(keys.link),
+            length if length.isidentifier() or dealt is not None else None,
+            self.types(keys.place),
             {},
-            layers[0].span,
-            word(keys.get("dealt")) or None,
-            int(word(keys.get("pieces"), "1")),
+            keys.first.span,
+            dealt,
+            keys.pieces or 1,
         )
         self.model.graph = graph
-        graph.attributes.update(self.types(keys.get("has")))
-        self._check_length(graph, layers[-1].span)
-        for sets in [layer.get("places") for layer in layers]:  # later files add sets
-            for entry in sets.entries if isinstance(sets, Mapping) else ():
-                table = printed(entry.value, self.report)
-                if table is not None:
-                    columns = self.columns(table, graph.place, "a place", key="place")
-                    graph.sets[entry.key.text] = [self.row(columns, row) for row in table.rows]
+        graph.attributes.update(self.types(keys.has))
+        self._check_length(graph, keys.entry.span)
+        for name, places in keys.places:
+            table = printed(places, self.report)
+            if table is not None:
+                columns = self.columns(table, graph.place, "a place", key="place")
+                graph.sets[name.text] = [self.row(columns, row) for row in table.rows]
         self._nodes(graph)
         printed_there = any(node.place for node in graph.nodes)
         if "place" in keys and not graph.sets and "places" not in keys and not printed_there:
             message = f"a {graph.node} has places, but no set of `places` lists them"
-            self.error("E306", message, keys["place"].span, "list them in the graph: `places: {…: …}`")
+            self.error("E306", message, keys.span("place"), "list them in the graph: `places: {…: …}`")
         linked = self._links(graph, both=bool(length) and graph.length is None)
         if self.composition.single("nodes") is None:
             self.error(
                 "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self.top()
             )
         if linked:
-            self._check_pieces(graph, keys.get("pieces"))
+            self._check_pieces(graph, keys)
 
     def _check_length(self, graph: GraphDecl, span: Span) -> None:
         """Check that lengths are numeric attributes of links, or of the cards dealt to them."""
         owner, has = "link", graph.link
         if graph.dealt is not None:
-            zones = dict(self.section("zones"))
-            of = word(merged(zones[graph.dealt]).get("of")) if graph.dealt in zones else ""
+            of = next((word(zone.of) for zone in self.composition.read(Zone) if zone.name == graph.dealt), "")
             kind = self.model.card_kinds.get(of)
             owner, has = of or graph.dealt, kind.attributes if kind is not None else {}
         if (graph.length is not None or graph.dealt) and has.get(graph.length or "") != INT:
@@ -170,7 +167,7 @@ class Graphs(Reader):
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
         return whole
 
-    def _check_pieces(self, graph: GraphDecl, declared: Value | None) -> None:
+    def _check_pieces(self, graph: GraphDecl, keys: Graph) -> None:
         """Check that the number of connected components (ignoring directions) is as declared, by default one."""
         adjacent: dict[int, list[int]] = {index: [] for index in range(len(graph.nodes))}
         for link in graph.links:
@@ -189,14 +186,15 @@ class Graphs(Reader):
         if len(pieces) in (graph.pieces, 0):
             return
         names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
-        if declared is not None:
+        if "pieces" in keys:
             examples = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
             remedy = f"add or remove links; if this is intended, write `pieces: {len(pieces)}`"
             message = f"got {len(pieces)} pieces, with {examples}, want {graph.pieces}"
-            self.error("E412", message, declared.span, remedy)
+            self.error("E412", message, keys.span("pieces"), remedy)
             return
         unreachable = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
         shown = ", ".join(f"`{row.name}`" for row in unreachable[:5]) + (", …" if len(unreachable) > 5 else "")
-        owner = self.composition.layers("graph", "graph")[0].file
-        remedy = f"add the link; if this is intended, write `graph: {{amends: {owner}, pieces: {len(pieces)}}}`"
+        remedy = (
+            f"add the link; if this is intended, write `graph: {{amends: {keys.first.file}, pieces: {len(pieces)}}}`"
+        )
         self.error("E412", f"no path leads from `{graph.nodes[0].name}` to {shown}", unreachable[0].span, remedy)

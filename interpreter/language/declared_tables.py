@@ -11,13 +11,17 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.declared import Reader, cites_of, listed, merged
+from interpreter.base.yaml_values import words
+from interpreter.language.declared import Reader, listed
 from interpreter.language.model import Table
 from interpreter.language.texts import printed
 from interpreter.language.types import INT, NODE, KindType, NodeType, Type
-from interpreter.reading.compose import Entry, words
 from interpreter.reading.printed_tables import Cell, PrintedTable
-from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.reading.yaml import Mapping, Scalar
+from interpreter.sections.atoms import Condition
+from interpreter.sections.behaviour import Table as TableKeys
+from interpreter.sections.declarations import Entry
+from interpreter.sections.vocabulary import Named
 
 __all__ = ["Tables"]
 
@@ -26,40 +30,36 @@ class Tables(Reader):
     """Reads tables."""
 
     def tables(self) -> None:
-        for name, layers in self.section("tables"):
-            whole = [layer for layer in layers if layer.get("is") is not None]
+        for declared in self.composition.read(TableKeys):
+            name, layers = declared.name, declared.layers
+            whole = [position for position, layer in enumerate(layers, 1) if layer.get("is") is not None]
             if not whole:
                 self.error("E306", f"table `{name}` has no cells: give them as `is`", layers[0].span)
                 continue
-            entry = whole[-1]
-            position = layers.index(entry) + 1
-            heads = (layer.value.entries for layer in layers[:position] if isinstance(layer.value, Mapping))
-            keys = {head.key.text: head.value for entries in heads for head in entries}  # inherited when replaced
-            read = self._table(name, entry, {**keys, "cites": merged(layers[:position]).get("cites")})
+            below, above = layers[: whole[-1]], layers[whole[-1] :]
+            inherited = {entry.key.text: entry for layer in below for entry in layer.entries}
+            keys = TableKeys(Mapping(tuple(inherited.values()), below[-1].span))
+            read = self._table(keys, below[-1], TableKeys.of_layers(below).cites)
             if read is None:
                 continue
             table, head = read
-            for layer in layers[position:]:
+            for layer in above:
                 table = self._with_cells(table, layer)
             if head is not None:
                 self._check_holes(table, head)
             self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
-            laws = merged(layers).get("laws")
-            if isinstance(laws, Mapping):
-                named = [(law.key.text, law.value) for law in laws.entries if isinstance(law.value, Scalar)]
-            else:
-                named = [("", law) for law in words(laws)]
-            self.declared.laws.extend((name, *law) for law in named)
+            named = Named(Condition()).read(declared.laws) or [(None, law) for law in words(declared.laws)]
+            self.declared.laws.extend((name, key.text if key else "", law) for key, law in named if law is not None)
 
-    def _table(self, name: str, entry: Entry, keys: dict[str, Value | None]) -> tuple[Table, Span | None] | None:
-        table = printed(entry.get("is"), self.report)
-        names = words(keys.get("keys"))
+    def _table(self, declared: TableKeys, entry: Entry, cites: tuple[Scalar, ...]) -> tuple[Table, Span | None] | None:
+        name, names = entry.name, list(declared.keys)
+        table = printed(declared.is_, self.report)
         if not names:
             return None
         if table is None:  # the error is reported; name and types are still declared
             table = PrintedTable((), ())
         types = [self.key_type(key) for key in names]
-        gives = self.type(keys.get("gives"))
+        gives = self.type(declared.gives)
         width = max(1, len(names) - 1)
         cells: dict[tuple[int, ...], plain_data.Value] = {}
         places: dict[tuple[int, ...], Span] = {}
@@ -96,7 +96,7 @@ class Tables(Reader):
             gives,
             cells,
             places,
-            cites_of(keys.get("cites")),
+            tuple(cite.text for cite in cites),
             entry.span,
             entry.file,
         )
@@ -171,25 +171,24 @@ class Tables(Reader):
 
     def _with_cells(self, table: Table, layer: Entry) -> Table:
         """Return a table with the cells of a later file applied."""
-        changes = layer.get("cells")
-        if not isinstance(changes, Mapping):
-            return table
+        changes = TableKeys.of_layers([layer])
         cells, places = dict(table.cells), dict(table.places)
-        for entry in changes.entries:
-            texts = [part.strip() for part in entry.key.text.split(",")]
+        for name, value in changes.cells:
+            texts = [part.strip() for part in name.text.split(",")]
             key = tuple(
-                self.key_value(Cell(text, entry.key.span), type_)
+                self.key_value(Cell(text, name.span), type_)
                 for text, type_ in zip(texts, table.key_types, strict=False)
             )
             known = all(part in axis for part, axis in zip(key, table.axes, strict=False))
             if len(texts) != len(table.keys) or not known:
                 known_keys = [", ".join(map(self._key_part, table.key_types, cell)) for cell in table.cells]
                 note = Note(f"it has {listed([f'[{text}]' for text in known_keys])}")
-                message = f"`{table.name}` has no cell [{entry.key.text}]"
-                self.report(Diagnostic("E502", message, entry.key.span, (note,)))
+                message = f"`{table.name}` has no cell [{name.text}]"
+                self.report(Diagnostic("E502", message, name.span, (note,)))
                 continue
             place = cast("tuple[int, ...]", key)
-            if isinstance(entry.value, Scalar):
-                cells[place] = self.cell_value(Cell(entry.value.text, entry.value.span), table.gives)
-                places[place] = entry.value.span
-        return replace(table, cells=cells, places=places, cites=(*table.cites, *cites_of(layer.get("cites"))))
+            if value is not None:
+                cells[place] = self.cell_value(Cell(value.text, value.span), table.gives)
+                places[place] = value.span
+        cites = (*table.cites, *(cite.text for cite in changes.cites)) if changes.cells else table.cites
+        return replace(table, cells=cells, places=places, cites=cites)

@@ -6,57 +6,22 @@ The input is a file; the output is its new text, or diagnostics. ``docs/language
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
-from interpreter.language import parse
-from interpreter.language.grammar import Text
 from interpreter.language.line_breaks import broken
+from interpreter.language.parse import parse_as
 from interpreter.language.rule_layout import Start, space_out
 from interpreter.reading.files import Document, read_document
 from interpreter.reading.printed_tables import read_printed
-from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 from interpreter.reading.yaml_layout import WIDTH, lay_out, lay_out_table
+from interpreter.sections.lookup import forms_in
+from interpreter.sections.vocabulary import Code
 
-__all__ = ["parser_of", "rule_texts", "tidy"]
-
-Parse: TypeAlias = Callable[[Text], tuple[object, list[Diagnostic]]]
-
-_PARSED: dict[Start, Parse] = {
-    "function": parse.parse_function,
-    "procedure": parse.parse_procedure,
-    "verdict": parse.parse_verdict,
-    "expression": parse.parse_expression,
-    "heard": parse.parse_event_pattern,
-    "matched": parse.parse_match,
-    "preferences": parse.parse_preferences,
-    "alternatives": parse.parse_alternatives,
-    "a_type": parse.parse_type,
-}
-_STARTS: dict[str, Start] = {
-    "is": "function",
-    "does": "procedure",
-    "given": "procedure",
-    "otherwise": "procedure",
-    "permits": "verdict",
-    "on": "heard",
-    "for": "matched",
-    "rows": "matched",
-    "prefer": "preferences",
-    "adds": "alternatives",
-    "wraps": "alternatives",
-}
-"""Start rule of the text behind a key. Text behind any other key is an expression."""
-
-
-def parser_of(key: str, meaning: str = "rule_text") -> Parse:
-    """Return the parser for the text behind a key. ``meaning`` is its definition in the schemas."""
-    return _PARSED["a_type" if meaning == "type" else _STARTS.get(key, "expression")]
-
+__all__ = ["rule_texts", "tidy"]
 
 _SIGNIFICANT = re.compile(r": |:$| #")
 
@@ -69,8 +34,8 @@ def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
     if document is None or diagnostics:
         return None, diagnostics
     texts: dict[int, str] = {}
-    for _, scalar, meaning in meanings(document.kind, document.root):
-        if meaning == "printed" and scalar.style == "literal":
+    for _, scalar, form in forms_in(document.kind, document.root):
+        if form.definition == "printed" and scalar.style == "literal":
             diagnostics.extend(_table(scalar, texts))
     for scalar, start in rule_texts(document):
         diagnostics.extend(_rule_text(scalar, start, texts))
@@ -81,9 +46,9 @@ def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
 
 def rule_texts(document: Document) -> Iterator[tuple[Scalar, Start]]:
     """Yield the rule texts and types of a file, each with its start rule."""
-    for key, scalar, meaning in meanings(document.kind, document.root):
-        if meaning in ("rule_text", "type") and isinstance(scalar.value, str):
-            yield scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression")
+    for _, scalar, form in forms_in(document.kind, document.root):
+        if isinstance(form, Code) and isinstance(scalar.value, str) and not form.is_template(scalar):
+            yield scalar, form.start
 
 
 def _formatted(file: SourceFile, root: Mapping, texts: dict[int, str]) -> SourceFile:
@@ -129,7 +94,7 @@ def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diag
     text = excerpt(scalar)
     if isinstance(text, Diagnostic):
         return [text]
-    _, diagnostics = _PARSED[start](text)
+    _, diagnostics = parse_as(start, text)
     if not diagnostics and not _is_fixed(scalar):
         written = space_out(scalar.text, start)
         if scalar.style == "literal":

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from interpreter.base.source import Span
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
+from interpreter.sections.starts import Start
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -29,20 +30,6 @@ __all__ = [
 
 RESERVED_WORDS = frozenset({"yes", "no", "none", "not", "and", "or"})
 """Words that cannot be names."""
-
-Start = Literal[
-    "function",
-    "procedure",
-    "verdict",
-    "condition",
-    "expression",
-    "heard",
-    "matched",
-    "preferences",
-    "alternatives",
-    "a_type",
-]
-"""Start rules of the grammar, one for each sort of rule text."""
 
 STARTS: list[str] = list(get_args(Start))
 

@@ -17,8 +17,8 @@ from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.parse import parse_function, parse_verdict
 from interpreter.language.texts import Report, parsed
 from interpreter.language.walk import descendants
-from interpreter.reading.yaml import Mapping as YamlMapping
 from interpreter.reading.yaml import Scalar, Value
+from interpreter.sections.documents import Helpers
 
 __all__ = ["Helper", "check_helpers", "helpers_in", "named_in", "needed"]
 
@@ -42,14 +42,10 @@ class Helper(Struct, frozen=True):
 def helpers_in(rules: Value | None, report: Report) -> tuple[Helper, ...]:
     """Return the helpers in the `rules:` of a file, without those that cannot be parsed."""
     helpers: list[Helper] = []
-    for entry in rules.entries if isinstance(rules, YamlMapping) else ():
-        value = entry.value
-        if isinstance(value, YamlMapping):
-            tree = parsed(value.get("is"), parse_function, report) or parsed(
-                value.get("permits"), parse_verdict, report
-            )
-            if tree is not None:
-                helpers.append(Helper(entry.key, tree))
+    for key, helper in Helpers.read(rules):
+        tree = parsed(helper.is_, parse_function, report) or parsed(helper.permits, parse_verdict, report)
+        if tree is not None:
+            helpers.append(Helper(key, tree))
     return tuple(helpers)
 
 

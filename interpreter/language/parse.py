@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
 from interpreter.language import nodes
-from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Text, grammar
+from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, Text, grammar
 from interpreter.language.syntax_errors import code_of, misread, reserved
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "Trees",
     "is_remembering",
     "parse_alternatives",
+    "parse_as",
     "parse_condition",
     "parse_event_pattern",
     "parse_expression",
@@ -43,55 +44,56 @@ MAXIMUM_LINE = 2_000
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
     """Parse the text under `is`: an expression, or steps that return a value, with an optional header."""
-    return cast("tuple[nodes.Function | None, list[Diagnostic]]", _parse("function", text))
+    return cast("tuple[nodes.Function | None, list[Diagnostic]]", parse_as("function", text))
 
 
 def parse_procedure(text: Text) -> tuple[nodes.Procedure | None, list[Diagnostic]]:
     """Parse the text under `does`."""
-    return cast("tuple[nodes.Procedure | None, list[Diagnostic]]", _parse("procedure", text))
+    return cast("tuple[nodes.Procedure | None, list[Diagnostic]]", parse_as("procedure", text))
 
 
 def parse_verdict(text: Text) -> tuple[nodes.Verdict | None, list[Diagnostic]]:
     """Parse the text under `permits`."""
-    return cast("tuple[nodes.Verdict | None, list[Diagnostic]]", _parse("verdict", text))
+    return cast("tuple[nodes.Verdict | None, list[Diagnostic]]", parse_as("verdict", text))
 
 
 def parse_condition(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
     """Parse a condition, as under `when`."""
-    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("condition", text))
+    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", parse_as("condition", text))
 
 
 def parse_expression(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
     """Parse an expression."""
-    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("expression", text))
+    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", parse_as("expression", text))
 
 
 def parse_event_pattern(text: Text) -> tuple[nodes.EventPattern | None, list[Diagnostic]]:
     """Parse an event pattern, as under `on`."""
-    return cast("tuple[nodes.EventPattern | None, list[Diagnostic]]", _parse("heard", text))
+    return cast("tuple[nodes.EventPattern | None, list[Diagnostic]]", parse_as("heard", text))
 
 
 def parse_match(text: Text) -> tuple[nodes.Match | None, list[Diagnostic]]:
     """Parse binders with a condition, as under `for`."""
-    return cast("tuple[nodes.Match | None, list[Diagnostic]]", _parse("matched", text))
+    return cast("tuple[nodes.Match | None, list[Diagnostic]]", parse_as("matched", text))
 
 
 def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagnostic]]:
     """Parse the lines of a policy for one decision."""
-    return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", _parse("preferences", text))
+    return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", parse_as("preferences", text))
 
 
 def parse_alternatives(text: Text) -> tuple[nodes.Alternatives | None, list[Diagnostic]]:
     """Parse the text under `adds` and `wraps` of a decision."""
-    return cast("tuple[nodes.Alternatives | None, list[Diagnostic]]", _parse("alternatives", text))
+    return cast("tuple[nodes.Alternatives | None, list[Diagnostic]]", parse_as("alternatives", text))
 
 
 def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
     """Parse a type."""
-    return cast("tuple[nodes.Type | None, list[Diagnostic]]", _parse("a_type", text))
+    return cast("tuple[nodes.Type | None, list[Diagnostic]]", parse_as("a_type", text))
 
 
-def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+def parse_as(start: Start, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+    """Parse text with a start rule of the grammar."""
     cache = _trees.get()
     if cache is None:
         return _read(start, text)

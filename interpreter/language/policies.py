@@ -40,10 +40,12 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.language.walk import asks_in
-from interpreter.reading.compose import Composition, words
+from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.reading.yaml import Scalar, Value
+from interpreter.sections.behaviour import Preference
+from interpreter.sections.documents import Decisions, PoliciesFile
 
 __all__ = [
     "Checked",
@@ -121,7 +123,7 @@ def policies_of(model: Model, composition: Composition, files: Sequence[Checked]
             reader = _Reader(model, checked, entry.file, entry.guards)
             if below is not None:
                 reader.know(below, file, _declared_in(composition, entry.file))
-            below = reader.policy(name, entry.key, entry.value, below)
+            below = reader.policy(name, entry.key, Decisions.read(entry.value), below)
     for name, (policy, _) in lower.items():
         checked.policies.setdefault(name, policy)
     checked.diagnostics.extend(checked.absent)
@@ -139,14 +141,14 @@ def policies_in(
 ) -> Checked:
     """Check a policies file with its helpers. ``weights`` override those of the file."""
     checked = Checked()
-    written = document.root.get("is")
-    if isinstance(written, Mapping):
-        reader = _Reader(model, checked, document.id, ())
-        reader.weigh(document.root.get("weights"), weights or {})
-        reader.functions(document.root.get("rules"))
-        for entry in written.entries:
-            reader.policy(entry.key.text, entry.key, entry.value, None)
-        checked.diagnostics.extend(_check_citations(written, statements))
+    file, reader = PoliciesFile(document.root), _Reader(model, checked, document.id, ())
+    reader.weigh(file.weights, weights or {})
+    reader.functions(document.root.get("rules"))
+    for key, policy in file.is_:
+        reader.policy(key.text, key, policy, None)
+    cites = (cite for _, policy in file.is_ for _, preference in policy for cite in preference.cites)
+    unknown = (cite for cite in cites if cite.text not in statements)
+    checked.diagnostics.extend(unknown_statement(cite.text, cite.span, statements) for cite in unknown)
     return checked
 
 
@@ -182,14 +184,6 @@ def how_to_choose(policy: str, decision: str) -> str:
     return f"add lines in the policy's file or in an overlay: `{example}`"
 
 
-def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Iterator[Diagnostic]:
-    for policy in policies.entries:
-        for decision in policy.value.entries if isinstance(policy.value, Mapping) else ():
-            for cite in words(decision.value.get("cites")) if isinstance(decision.value, Mapping) else ():
-                if cite.text not in statements:
-                    yield unknown_statement(cite.text, cite.span, statements)
-
-
 class _Reader:
     """Reads the policies of one entry."""
 
@@ -219,12 +213,9 @@ class _Reader:
 
     # --- weights and helpers of a file
 
-    def weigh(self, value: Value | None, overrides: Weights) -> None:
+    def weigh(self, weights: Iterable[tuple[Scalar, int | None]], overrides: Weights) -> None:
         """Read the weights by name, and apply overrides."""
-        for entry in value.entries if isinstance(value, Mapping) else ():
-            name = entry.key.text
-            if isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
-                self.weights[name] = overrides.get(name, entry.value.value)
+        self.weights = {key.text: overrides.get(key.text, weight or 0) for key, weight in weights}
         self.variant = "".join(f":{name}={overrides[name]}" for name in self.weights if name in overrides)
 
     def functions(self, value: Value | None) -> None:
@@ -236,35 +227,35 @@ class _Reader:
 
     # --- policies
 
-    def policy(self, name: str, key: Scalar, value: Value, below: Policy | None) -> Policy | None:
+    def policy(
+        self, name: str, key: Scalar, decisions: Iterable[tuple[Scalar, Preference]], below: Policy | None
+    ) -> Policy:
         """Check a policy and merge it with the layers below."""
-        if not isinstance(value, Mapping):
-            return below
         new = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
         policy = new if below is None else replace(below, decisions=dict(below.decisions))
         self.checked.policies[name] = policy
-        for entry in value.entries:
-            if entry.key.text not in self.decisions:
-                message = f"unknown decision `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
+        for decision, preference in decisions:
+            if decision.text not in self.decisions:
+                message = f"unknown decision `{decision.text}`{did_you_mean(decision.text, self.decisions)}"
                 known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions) or 'none'}")
-                self.checked.absent.append(Diagnostic("E301", message, entry.key.span, (known,)))
-            elif isinstance(entry.value, Mapping):
-                written = self._written(entry.key, entry.value)
+                self.checked.absent.append(Diagnostic("E301", message, decision.span, (known,)))
+            else:
+                written = self._written(decision, preference)
                 if written is not None:
                     self.checked.written.append(written)
                     lower = policy.decisions.get(written.decision, ())
                     policy.decisions[written.decision] = laid_over(written, lower, self.report)
         return policy
 
-    def _written(self, key: Scalar, value: Mapping) -> Written | None:
+    def _written(self, key: Scalar, preference: Preference) -> Written | None:
         """Return a layer's preferences for a decision, or None if a text in it is invalid."""
-        prefer = value.get("prefer")
+        prefer = preference.prefer
         named = [(entry.key.text, entry.value, entry.key.span) for entry in getattr(prefer, "entries", ())]
         parts = [self._named(key.text, *part) for part in named or [("", prefer, key.span)]]
         if None in parts:
             return None
         when, size = self._guard()
-        cites = tuple(cite.text for cite in words(value.get("cites")))
+        cites = tuple(cite.text for cite in preference.cites)
         return Written(key.text, tuple(filter(None, parts)), when, size, cites, key.span)
 
     def _named(self, decision: str, name: str, value: Value | None, span: Span) -> Named | None:

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lint.places import Place, place_of
-from interpreter.reading.compose import Entry
 from interpreter.reading.yaml import Scalar
+from interpreter.sections.declarations import Entry
 
 __all__ = ["LONGEST", "near_copies"]
 

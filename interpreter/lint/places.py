@@ -6,7 +6,7 @@ from interpreter.base.source import Span
 from interpreter.engine.citations import options_of
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
-from interpreter.reading.compose import Entry
+from interpreter.sections.declarations import Entry
 
 __all__ = ["Place", "cites_of", "place_of"]
 

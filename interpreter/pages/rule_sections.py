@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.plurals import titled
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
@@ -36,8 +37,10 @@ from interpreter.pages.page import (
     Words,
     joined,
 )
-from interpreter.reading.compose import Entry, amended, cites_below, word, words
-from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.reading.compose import cites_below
+from interpreter.reading.yaml import Scalar
+from interpreter.sections.behaviour import Trigger
+from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Teller", "sentence"]
 
@@ -287,16 +290,12 @@ def _written(section: str, entry: Entry) -> Iterator[str]:
     if section == "rules":
         yield written(section, entry)
         return
-    cases = entry.get("cases")
-    texts = [entry.get("does"), entry.get("otherwise")]
-    if isinstance(cases, Sequence):
-        for case in cases.items:
-            if isinstance(case, Mapping) and isinstance(text := case.get("does"), Scalar):
-                phases = ", ".join(each.text for each in words(case.get("in")))
-                yield f"# {phases}\n{for_readers(text.text)}"
-    for each in texts:
-        if isinstance(each, Scalar):
-            yield for_readers(each.text)
+    trigger = Trigger.of_layers([entry])
+    for case in trigger.cases:
+        yield f"# {', '.join(each.text for each in case.in_)}\n{for_readers(word(case.does))}"
+    for text in (trigger.does, trigger.otherwise):
+        if text is not None:
+            yield for_readers(text.text)
 
 
 def _with_reading(quoted: Quoted) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
+from interpreter.base.yaml_values import word, words
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -40,7 +41,7 @@ from interpreter.pages.page import (
     joined,
 )
 from interpreter.pages.rule_sections import Teller
-from interpreter.reading.compose import Entry, amended, word, words
+from interpreter.sections.declarations import Entry, amended
 
 if TYPE_CHECKING:
     from interpreter.drawing.picture import Picture

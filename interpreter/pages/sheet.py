@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import titled
+from interpreter.base.yaml_values import word, words
 from interpreter.compare.side_by_side import family_title
 from interpreter.engine.citations import citations_of
 from interpreter.engine.ruleset import Ruleset, find, load_document
@@ -41,19 +42,17 @@ from interpreter.pages.page import (
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
 from interpreter.reading.compose import (
-    Entry,
     cites_below,
     declarations_in,
     declared_in,
     parts_of,
     player_range,
-    word,
-    words,
 )
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping
+from interpreter.sections.declarations import Entry
 
 __all__ = ["KINDS", "ROOM", "lines_of", "part_named", "sheet_of", "sheet_of_file"]
 

@@ -17,13 +17,14 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Note, RulesetError
 from interpreter.base.plain_data import Json, Value
+from interpreter.base.yaml_values import words
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.scripted_outcomes import Outcomes
-from interpreter.reading.compose import ALLOW_UNDEFINED, words
+from interpreter.reading.compose import ALLOW_UNDEFINED
 
 if TYPE_CHECKING:
     from interpreter.reading.files import Shelf

@@ -9,25 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import Entry as YamlEntry
+from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
-from interpreter.reading.yaml import Entry as YamlEntry
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
 
 __all__ = [
     "ALLOW_UNDEFINED",
-    "VERBS",
     "Composition",
-    "Entry",
     "PlayerRange",
-    "amended",
     "check_references",
     "cites_below",
     "compose",
@@ -37,48 +36,10 @@ __all__ = [
     "parts_of",
     "player_range",
     "undefined_with",
-    "word",
-    "words",
 ]
-
-NAMED_SECTIONS = (
-    "kinds",
-    "tokens",
-    "pieces",
-    "cards",
-    "records",
-    "zones",
-    "pools",
-    "tracks",
-    "state",
-    "settings",
-    "interpretations",
-    "events",
-    "components",
-    "tables",
-    "rules",
-    "triggers",
-    "standing",
-    "decisions",
-    "says",
-    "boards",
-    "measures",
-    "asks",
-    "faces",
-    "table",
-    "policies",
-)
-"""Sections that map names to declarations."""
-
-SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "links", "refuses")
-"""Sections that are a single declaration."""
 
 LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which two overlays that override the same name need a defined order."""
-
-VERBS = ("replaces", "wraps", "amends", "removes")
-"""Verbs with which a later file overrides a declaration: replace it, wrap it, change parts of it, or remove it."""
-
 
 ALLOW_UNDEFINED = "+undefined"
 MAXIMUM_PLAYERS = 12
@@ -86,35 +47,8 @@ MOST_RULES = 2_000
 MOST_ENTRIES = 10_000
 MOST_PHASES = 50
 
+D = TypeVar("D", bound=Layered)
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
-
-
-class Entry(Struct, frozen=True, gc=False):
-    """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
-
-    name: str
-    file: str
-    kind: str
-    key: Scalar
-    value: Value
-    guards: tuple[Scalar, ...] = ()
-    part: str = ""
-
-    @property
-    def span(self) -> Span:
-        return self.key.span
-
-    def get(self, key: str) -> Value | None:
-        return self.value.get(key) if isinstance(self.value, Mapping) else None
-
-    @property
-    def covers(self) -> tuple[str, str, Span] | None:
-        """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
-        for how in VERBS:
-            value = self.get(how)
-            if isinstance(value, Scalar):
-                return how, value.text, value.span
-        return None
 
 
 class Composition(Struct, frozen=True):
@@ -140,15 +74,18 @@ class Composition(Struct, frozen=True):
         notes = {f"{file.kind} {file.id}": word(file.root.get("provenance")) for file in self.documents}
         return {file: text for file, text in notes.items() if text}
 
+    def read(self, record: type[D]) -> Iterator[D]:
+        """Yield the declarations of a section."""
+        return map(record.of_layers, self.sections.get(record.section, {}).values())
+
+    def one(self, record: type[D]) -> D | None:
+        """Return the declaration of a section that is a single one."""
+        return next(self.read(record), None)
+
     def single(self, section: str) -> Entry | None:
         """Return the uppermost layer of a section that is a single declaration."""
         layers = self.layers(section, section)
         return layers[-1] if layers else None
-
-
-def word(value: Value | None, default: str = "") -> str:
-    """Return the text of a scalar, or the default for any other value."""
-    return value.text if isinstance(value, Scalar) else default
 
 
 def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
@@ -161,15 +98,6 @@ def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
     return phases
 
 
-def words(value: Value | None) -> list[Scalar]:
-    """Return the scalars of a list, or a single scalar as a list."""
-    if isinstance(value, Scalar):
-        return [value]
-    if isinstance(value, Sequence):
-        return [item for item in value.items if isinstance(item, Scalar)]
-    return []
-
-
 def cites_below(value: Value) -> Iterator[Scalar]:
     """Yield all statement ids that a declaration cites, at any depth."""
     if isinstance(value, Mapping):
@@ -178,61 +106,6 @@ def cites_below(value: Value) -> Iterator[Scalar]:
     elif isinstance(value, Sequence):
         for item in value.items:
             yield from cites_below(item)
-
-
-def amended(layers: list[Entry]) -> Entry:
-    """Merge the amendments of a declaration. The result has the position of the last layer.
-
-    Later keys override earlier ones. Mappings are merged name by name, and the value `nothing` removes a name. `adds`
-    appends to the items of `is`. For each phase, a trigger has the uppermost text that covers the phase.
-    """
-    first = last = layers[-1]
-    keys: dict[str, YamlEntry] = {}
-    for layer in layers:
-        if layer.covers is None or layer.covers[0] != "amends":
-            first, keys = layer, {}
-        if isinstance(layer.value, Mapping):
-            for entry in layer.value.entries:
-                _amend(keys, entry)
-        else:
-            keys["is"] = YamlEntry(replace(layer.key, text="is", value="is"), layer.value)
-    if last.covers is None or last.covers[0] != "amends":
-        return last
-    return replace(last, value=Mapping(tuple(keys.values()), last.value.span), guards=first.guards, part=first.part)
-
-
-def _amend(keys: dict[str, YamlEntry], entry: YamlEntry) -> None:
-    name, value = entry.key.text, entry.value
-    below = keys[name].value if name in keys else None
-    if name in ("does", "otherwise"):  # a text for all phases, or for all remaining ones
-        for covered in ("cases", "otherwise") if name == "does" else ("does",):
-            keys.pop(covered, None)
-    elif name == "adds" and "is" in keys and isinstance(value, Sequence):
-        known = keys["is"]
-        if isinstance(known.value, Sequence):
-            keys["is"] = replace(known, value=replace(value, items=(*known.value.items, *value.items)))
-            return
-    elif name == "cases" and isinstance(below, Sequence) and isinstance(value, Sequence):
-        value = replace(value, items=(*_other_cases(below, value), *value.items))
-    elif isinstance(below, Mapping) and isinstance(value, Mapping):
-        named = {item.key.text: item for item in (*below.entries, *value.entries)}
-        value = replace(value, entries=tuple(item for item in named.values() if word(item.value) != "nothing"))
-    if name != "amends":
-        keys[name] = replace(entry, value=value)
-
-
-def _other_cases(below: Sequence, above: Sequence) -> Iterator[Value]:
-    """Yield the lower cases of a trigger, without the phases of the upper ones."""
-    covered = {phase.text for case in above.items if isinstance(case, Mapping) for phase in words(case.get("in"))}
-    for case in below.items:
-        phases = words(case.get("in")) if isinstance(case, Mapping) else []
-        remaining = tuple(phase for phase in phases if phase.text not in covered)
-        if isinstance(case, Mapping) and remaining:
-            entries = (
-                replace(entry, value=Sequence(remaining, entry.value.span)) if entry.key.text == "in" else entry
-                for entry in case.entries
-            )
-            yield replace(case, entries=tuple(entries))
 
 
 def player_range(value: Value | None) -> PlayerRange | None:
@@ -393,17 +266,14 @@ class _Collector:
 
 def undefined_with(overlay: Document) -> dict[str, str]:
     """Return the files that no rulebook covers in combination with an overlay, each with the reason."""
-    undefined = overlay.root.get("undefined")
-    entries = undefined.entries if isinstance(undefined, Mapping) else ()
-    return {entry.key.text: word(entry.value) for entry in entries}
+    return {key.text: reason for key, reason in overlay.head.undefined}
 
 
 def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
     """Yield the files among ``ids`` that no rulebook covers in combination with an overlay, with the reason."""
-    undefined = overlay.root.get("undefined")
-    for entry in undefined.entries if isinstance(undefined, Mapping) else ():
-        if entry.key.text in ids:
-            yield entry.key, f"`{overlay.id}` with `{entry.key.text}`: {word(entry.value)}"
+    for key, reason in overlay.head.undefined:
+        if key.text in ids:
+            yield key, f"`{overlay.id}` with `{key.text}`: {reason}"
 
 
 def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Mapping) -> Iterator[Diagnostic]:
@@ -411,7 +281,7 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
     ids = {document.id for document in below}
     family = word(ruleset.get("family"))
     for overlay in overlays:
-        over = words(overlay.root.get("over"))
+        over = overlay.head.over
         if not over or any(name.text in ids for name in over):
             continue
         fits = " or ".join(f"`{name.text}`" for name in over)
@@ -433,15 +303,15 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     """Sort overlays by `after` and `layer: last`, and report those that exclude each other."""
     ids = {document.id for document in below}
     for overlay in overlays:
-        for other in words(overlay.root.get("not_with")):
+        for other in overlay.head.not_with:
             if other.text in ids or any(other.text == document.id for document in overlays):
                 message = f"`{overlay.id}` cannot be combined with `{other.text}`"
                 diagnostics.append(Diagnostic("E505", message, other.span))
     ordered: list[Document] = []
-    waiting = sorted(overlays, key=lambda overlay: word(overlay.root.get("layer")) == "last")
+    waiting = sorted(overlays, key=lambda overlay: overlay.head.layer == "last")
     while waiting:
         names = {document.id for document in waiting}
-        ready = next((d for d in waiting if not any(a.text in names for a in words(d.root.get("after")))), None)
+        ready = next((d for d in waiting if not any(a.text in names for a in d.head.after)), None)
         if ready is None:
             cycle = ", ".join(f"`{document.id}`" for document in waiting)
             diagnostics.append(Diagnostic("E504", f"each of {cycle} is `after` another", waiting[0].root.span))
@@ -467,11 +337,8 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
     here = {document.id for document in stack}
     folders = {id.partition("/")[0] for id in here}
     for document in stack:
-        paired = document.root.get("with")
-        named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
-        for key in ("over", "not_with", "after"):
-            named.extend(words(document.root.get(key)))
-        for name in named:
+        head = document.head
+        for name in (*(key for key, _ in head.with_), *head.over, *head.not_with, *head.after):
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
                 ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
                 near = did_you_mean(name.text, ids)
@@ -510,7 +377,7 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
         name = own_rules.name(entry, names) if section == "rules" else entry.name
         names.setdefault(name, []).append(entry)
     for document in stack:
-        rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
+        rulebooks.extend(scalar.text for scalar in words(document.head.rulebook))
     for _, limit in _limits(stack):
         players = PlayerRange(
             max(players.low, limit.low),
@@ -573,11 +440,8 @@ _SPECIAL = ("map", "overlay")
 
 def _knows(document: Document, id: str) -> bool:
     """Return whether a file refers to another one, so that it sees its declarations."""
-    paired = document.root.get("with")
-    named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
-    return any(
-        name.text == id for name in (*named, *words(document.root.get("over")), *words(document.root.get("after")))
-    )
+    head = document.head
+    return any(name.text == id for name in (*(key for key, _ in head.with_), *head.over, *head.after))
 
 
 def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
@@ -598,10 +462,7 @@ def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:
     """Yield the parts of a file, each with the file under `with` that it needs: "" for what is outside of `with`."""
     entries = document.root.entries
     yield "", replace(document.root, entries=tuple(entry for entry in entries if entry.key.text != "with"))
-    paired = document.root.get("with")
-    for entry in paired.entries if isinstance(paired, Mapping) else ():
-        if isinstance(entry.value, Mapping):
-            yield entry.key.text, entry.value
+    yield from ((key.text, paired.source) for key, paired in document.head.with_)
 
 
 def declared_in(document: Document) -> dict[str, set[str]]:
@@ -633,18 +494,13 @@ def do_meet(document: Document, other: Document) -> bool:
 def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
     """Yield the declarations of a part of a file, each with its section."""
     yield from _of_sections(document, root, (), "")
-    parts = root.get("parts")
-    if isinstance(parts, Mapping):
-        for part in parts.entries:
-            if isinstance(part.value, Mapping):
-                guard = part.value.get("when")
-                guards = (guard,) if isinstance(guard, Scalar) else ()
-                cites = words(part.value.get("cites"))
-                for section, entry in _of_sections(document, part.value, guards, part.key.text):
-                    yield section, _citing(entry, cites) if section in LAYERED else entry
+    for key, part in Sections(root).parts:
+        guards = (part.when,) if part.when is not None else ()
+        for section, entry in _of_sections(document, part.source, guards, key.text):
+            yield section, _citing(entry, part.cites) if section in LAYERED else entry
 
 
-def _citing(entry: Entry, cites: list[Scalar]) -> Entry:
+def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
     """Return a declaration with more citations."""
     if not cites or not isinstance(entry.value, Mapping):
         return entry
@@ -800,11 +656,6 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
 
 
 def _ordered(low: Document, high: Document) -> bool:
-    paired = high.root.get("with")
-    named = (
-        words(high.root.get("after")),
-        [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else [],
-    )
-    if any(name.text == low.id for names in named for name in names):
+    if any(name.text == low.id for name in (*high.head.after, *(key for key, _ in high.head.with_))):
         return True
-    return word(high.root.get("layer")) == "last" and word(low.root.get("layer")) != "last"
+    return high.head.layer == "last" and low.head.layer != "last"

@@ -24,6 +24,7 @@ from interpreter.reading.dependencies import digest, folders_in, looked_at, name
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
+from interpreter.sections.documents import Head
 
 __all__ = [
     "A_KIND",
@@ -92,6 +93,11 @@ class Document(Struct, frozen=True, dict=True):
             for entry in self.root.entries
         ]
         return replace(self, root=Mapping(tuple(entries), self.root.span), is_changed=True)
+
+    @property
+    def head(self) -> Head:
+        """Return the keys with which it names other files; those of other kinds are empty."""
+        return Head(self.root)
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:

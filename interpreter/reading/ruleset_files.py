@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with, words
+from interpreter.base.yaml_values import words
+from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with
 from interpreter.reading.files import Document, Shelf
 
 __all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]
@@ -36,7 +37,7 @@ def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] |
     ids = ids_of(shelf, ruleset, part.kind)
     if (part.kind, part.id) in ids or (part.kind == "words" and ("family", part.id.partition("/")[0]) in ids):
         return []
-    over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
+    over = [scalar.text for scalar in part.head.over] if part.kind == "overlay" else []
     names = {id for _, id in ids}
     return [part.id] if names & set(over) and names.isdisjoint(undefined_with(part)) else None
 
@@ -60,7 +61,7 @@ def ids_of(shelf: Shelf, ruleset: Document, *kinds: str) -> set[tuple[str, str]]
 
 def can_have(here: Collection[str], overlay: Document) -> bool:
     """Return whether an overlay can be added to a ruleset with the files ``here``, which does not contain it."""
-    over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
+    over, not_with = ({scalar.text for scalar in names} for names in (overlay.head.over, overlay.head.not_with))
     conflicts = not_with | undefined_with(overlay).keys()
     return overlay.id not in here and not over.isdisjoint(here) and conflicts.isdisjoint(here)
 

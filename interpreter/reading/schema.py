@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-__all__ = ["check_schema", "documentation", "fitting", "keys_at", "meanings", "misfits", "values_at"]
+__all__ = ["check_schema", "fitting", "misfits"]
 
 MOST_LISTED = 30
 """Number of known keys in a message."""
@@ -53,10 +53,6 @@ def fitting(known: Fitting) -> Iterator[None]:
         _fitting.reset(token)
 
 
-TEMPLATED = ("label", "title", "left", "right", "note")
-"""Keys whose rule text may be a template."""
-
-
 def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
     """Return the violations of the schema in a file with this text, using the cache if there is one."""
     cache = _fitting.get()
@@ -74,34 +70,6 @@ def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     for error in _validator(kind).iter_errors(plain(document)):
         violations.extend(_worded(_error(error), _Place(document)))
     return unique(violations)
-
-
-def meanings(kind: str, document: Mapping) -> Iterator[tuple[str, Scalar, str]]:
-    """Yield, for each scalar, its key, the scalar, and the name of its definition in the schemas (such as `rule_text`).
-    The key is the innermost key of the language; names given by authors are skipped."""
-    yield from _meanings(document, "", _schemas()[f"{kind}.schema.json"])
-
-
-def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar, str]]:
-    if not isinstance(schema, dict):
-        return
-    if "$ref" in schema:
-        file, _, path = schema["$ref"].partition("#/$defs/")
-        if isinstance(value, Scalar):
-            is_template = path == "rule_text" and key in TEMPLATED and "{" in value.text  # text with values in braces
-            yield key, value, "template" if is_template else path
-        yield from _meanings(value, key, _schemas()[file or "common.schema.json"]["$defs"][path])
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        yield from _meanings(value, key, branch)
-    if isinstance(value, Mapping):
-        known = schema.get("properties", {})
-        for entry in value.entries:
-            name = entry.key.text
-            more = schema.get("additionalProperties")
-            yield from _meanings(entry.value, name if name in known else key, known.get(name, more))
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            yield from _meanings(item, key, schema.get("items"))
 
 
 @cache
@@ -428,58 +396,3 @@ def _named(names: Iterable[object], word: str) -> str:
 
 def _joined(parts: list[str], word: str) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
-
-
-# -- lookup for editors ------------------------------------------------------------------------------------------------
-
-
-def documentation(kind: str, path: Iterable[str]) -> str:
-    """Return the schema's description of the key at a path of keys. Any number stands for the items of a list."""
-    described = [schema.get("description", "") for schema in _along(kind, path)]
-    return next((text for text in described if text), "")
-
-
-def keys_at(kind: str, path: Iterable[str]) -> dict[str, str]:
-    """Return the keys allowed at a path, each with its description in the schema."""
-    keys: dict[str, str] = {}
-    for schema in _along(kind, path):
-        for name, value in schema.get("properties", {}).items():
-            texts = (branch.get("description", "") for branch in _unfolded(value))
-            keys.setdefault(name, next((text for text in texts if text), ""))
-    return keys
-
-
-def values_at(kind: str, path: Iterable[str]) -> tuple[list[str], set[str]]:
-    """Return the words allowed at a path, and the names of its definitions in the schemas."""
-    words: list[str] = []
-    names: set[str] = set()
-    for schema in _along(kind, path):
-        words.extend(str(word) for word in schema.get("enum", ()))
-        if "$ref" in schema:
-            names.add(schema["$ref"].partition("#/$defs/")[2])
-    return list(dict.fromkeys(words)), names
-
-
-def _along(kind: str, path: Iterable[str]) -> list[Any]:
-    """Return the schemas of the value at a path, with all references and branches."""
-    here = list(_unfolded(_schemas()[f"{kind}.schema.json"]))
-    for step in path:
-        below: list[Any] = []
-        for schema in here:
-            inner = schema.get("items") if step.isdigit() and "items" in schema else None
-            if inner is None:
-                inner = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
-            below.extend(_unfolded(inner))
-        here = below
-    return here
-
-
-def _unfolded(schema: Any) -> Iterator[dict[str, Any]]:
-    if not isinstance(schema, dict):
-        return
-    yield schema
-    if "$ref" in schema:
-        file, _, path = schema["$ref"].partition("#/$defs/")
-        yield from _unfolded(_schemas()[file or "common.schema.json"]["$defs"][path])
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        yield from _unfolded(branch)

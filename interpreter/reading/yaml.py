@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
@@ -23,6 +22,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import SourceFile, Span
+from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Style, Value
 from interpreter.reading.yaml_errors import syntax_error
 
 if TYPE_CHECKING:
@@ -57,70 +57,6 @@ _SAVE = "save the file as UTF-8 in your editor"
 _TAG = "put text that starts with `!` in double quotes"
 _ALIAS = "put text that starts with `*` in double quotes"
 _KEY = "write one entry for each name, and put text with brackets in double quotes"
-
-Style = Literal["plain", "quoted", "literal", "folded"]
-
-
-class Scalar(Struct, frozen=True, gc=False):
-    """A word, number or text. ``text`` is its content, ``value`` the number, boolean, None or text that it means."""
-
-    text: str
-    style: Style
-    span: Span
-    value: int | bool | str | None
-
-
-class Sequence(Struct, frozen=True, gc=False):
-    """A list: ``[a, b]`` or lines with ``-``."""
-
-    items: tuple[Value, ...]
-    span: Span
-
-
-class Entry(Struct, frozen=True, gc=False):
-    """A key of a mapping with its value."""
-
-    key: Scalar
-    value: Value
-
-
-class Mapping(Struct, frozen=True, dict=True):
-    """``key: value`` lines. Keys are compared by their text, so ``2:`` and ``"2":`` are equal."""
-
-    entries: tuple[Entry, ...]
-    span: Span
-
-    @cached_property
-    def _by_key(self) -> dict[str, Entry]:
-        return {entry.key.text: entry for entry in self.entries}
-
-    def entry(self, key: str) -> Entry | None:
-        return self._by_key.get(key)
-
-    def get(self, key: str) -> Value | None:
-        entry = self._by_key.get(key)
-        return entry.value if entry else None
-
-    def keys(self) -> list[str]:
-        return list(self._by_key)
-
-    def items(self) -> list[tuple[str, Value]]:
-        return [(entry.key.text, entry.value) for entry in self.entries]
-
-    def __getitem__(self, key: str) -> Value:
-        return self._by_key[key].value
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._by_key
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_key)
-
-    def __len__(self) -> int:
-        return len(self._by_key)
-
-
-Value: TypeAlias = Scalar | Sequence | Mapping
 
 
 def plain(value: Value) -> Any:

@@ -445,8 +445,8 @@ def _rulebook(log: Log, source: str | None) -> str:
 
 def _offers(named: list[str]) -> Iterable[Offer]:
     """Yield the named rulesets (ids or paths); by default all."""
+    from interpreter.base.yaml_values import word
     from interpreter.engine.ruleset import find
-    from interpreter.reading.compose import word
     from interpreter.reading.files import nearby_ids, shelf_for
     from interpreter.reading.ruleset_files import files_of, players_of
 

@@ -117,7 +117,7 @@ class Watch:
 
 def _overlays(live: Live) -> tuple[str, ...]:
     """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
-    from interpreter.reading.compose import words
+    from interpreter.base.yaml_values import words
 
     own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]
     taken = live.kept.header.get("overlays", own)

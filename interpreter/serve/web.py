@@ -684,7 +684,8 @@ class _Overlay(Struct, frozen=True):
 
 def _overlays(ruleset: Ruleset) -> list[_Overlay]:
     """Return the overlays of a ruleset's family: the compatible ones, and others with the reasons against them."""
-    from interpreter.reading.compose import player_range, undefined_with, word, words
+    from interpreter.base.yaml_values import word, words
+    from interpreter.reading.compose import player_range, undefined_with
     from interpreter.reading.ruleset_files import can_have
 
     here = [document.id for document in ruleset.composition.documents]

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import words
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.reading.compose import word, words
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.statements import Statement, statements_of, unknown_statement
-from interpreter.reading.yaml import Mapping, Sequence
+from interpreter.sections.documents import Waivers
 from interpreter.testing.mutation import prove
 
 __all__ = [
@@ -83,10 +83,9 @@ def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
         if document is None:
             continue
         diagnostics.extend(document.misfits)
-        listed = document.root.get("is")
-        for item in listed.items if isinstance(listed, Sequence) else ():
-            if isinstance(item, Mapping) and (scalar := item.get("id")) is not None:
-                waivers.append(Waiver(word(scalar), word(item.get("reason")), scalar.span))
+        for waiver in Waivers(document.root).is_:
+            if waiver.id is not None:
+                waivers.append(Waiver(waiver.id.text, waiver.reason, waiver.id.span))
     return waivers, diagnostics
 
 

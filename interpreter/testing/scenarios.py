@@ -16,6 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import word, words
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.scripted_outcomes import Outcomes, chance_types, scripted
 from interpreter.language import core, nodes
@@ -30,7 +31,6 @@ from interpreter.language.parse import parse_expression, parse_procedure
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Part, Report, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
-from interpreter.reading.compose import word, words
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain

@@ -150,7 +150,7 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
 
 
 def _listed(ruleset: Ruleset) -> set[str]:
-    from interpreter.reading.compose import words
+    from interpreter.base.yaml_values import words
 
     return {scalar.text for scalar in words(ruleset.document.root.get("overlays"))}
 

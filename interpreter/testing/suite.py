@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, rendered, unique
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import words
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.reading.compose import words
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.reading.yaml import Sequence, plain

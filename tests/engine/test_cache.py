@@ -179,6 +179,7 @@ def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path) -> None:
 import sys, resource, interpreter
 interpreter.load("spoof").new_game(3, 1)
 heavy = {"yaml", "lark", "jsonschema", "interpreter.language.check", "interpreter.reading.yaml"}
+heavy |= {"interpreter.sections.documents", "interpreter.sections.vocabulary"}
 print(sorted(heavy & set(sys.modules)))
 """
     outputs = [

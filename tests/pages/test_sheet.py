@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from interpreter.base.yaml_values import words
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Drawing, Grid, Page
 from interpreter.pages.sheet import KINDS, ROOM, lines_of, part_named, sheet_of, sheet_of_file
-from interpreter.reading.compose import words
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.reading.statements import statements_of
 from tests.pages.reading import Read

@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SINGULAR = {
-    "rules": "rule",
-    "lines": "line of",
-    "options": "alternative of",
-    "triggers": "trigger",
-    "cases": "case of",
-    "standing": "standing rule",
-    "tables": "table",
-    "settings": "setting",
-    "interpretations": "interpretation",
-    "files": "file",
-}
-
 
 @click.command("coverage")
 @click.argument("named", metavar="[RULESET]", required=False)
@@ -276,9 +263,11 @@ def _tell_reached(played: Reached) -> None:
 
 
 def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
+    from interpreter.explain.cross_reference import WORDS
+
     rows = []
     for citation, scenario in citations:
-        what = f"{SINGULAR.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
+        what = f"{WORDS.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
         rows.append((str(citation.span), f"{what}: {scenario}" if scenario else what))
     for line in aligned(("", ""), rows, "  ")[1:]:
         say(line)

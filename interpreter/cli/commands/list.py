@@ -71,7 +71,7 @@ def _row_here(id: str) -> _Row | None:
 
 
 def _about(shelf: Shelf, document: Document, origin: str) -> _Row:
-    from interpreter.reading.compose import word
+    from interpreter.base.yaml_values import word
     from interpreter.reading.ruleset_files import files_of, players_of
 
     players = players_of(files_of(shelf, document))

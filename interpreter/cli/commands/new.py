@@ -160,7 +160,7 @@ def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
 
 
 def _family_of(id: str, root: Path) -> str:
-    from interpreter.reading.compose import word
+    from interpreter.base.yaml_values import word
 
     document, _ = _shelf(root).read("ruleset", id)
     return word(document.root.get("family")) if document else ""
