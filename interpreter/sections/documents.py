@@ -29,7 +29,7 @@ from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed,
 
 __all__ = [
     *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS"),
-    *("Decisions", "Head", "Helpers", "PoliciesFile", "Sections", "Waivers"),
+    *("Decisions", "Head", "Helpers", "PoliciesFile", "Scenarios", "Sections", "Waivers"),
 ]
 
 

@@ -16,7 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.scripted_outcomes import Outcomes, chance_types, scripted
 from interpreter.language import core, nodes
@@ -33,7 +33,8 @@ from interpreter.language.texts import Part, Report, condition_of, expression_of
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain
+from interpreter.reading.yaml import Mapping, Scalar, Value, excerpt, plain
+from interpreter.sections import documents
 
 __all__ = [
     "GIVEN",
@@ -159,13 +160,12 @@ class Checked(Struct, frozen=True):
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
     """Return the scenarios of a file and its diagnostics; no scenarios if the file has schema errors."""
     diagnostics = [*document.misfits]
-    body = document.root.get("is")
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics) or not isinstance(body, Sequence):
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return [], diagnostics
     helpers = helpers_in(document.root.get("rules"), diagnostics.append)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return [], diagnostics
-    scenarios = [_scenario(document.id, item, helpers) for item in body.items if isinstance(item, Mapping)]
+    scenarios = [_scenario(document.id, keys, helpers) for keys in documents.Scenarios(document.root).is_]
     return scenarios, [*diagnostics, *_repeated(scenarios)]
 
 
@@ -203,44 +203,39 @@ def _repeated(scenarios: list[Scenario]) -> Iterator[Diagnostic]:
         seen.add(scenario.name)
 
 
-def _scenario(file: str, item: Mapping, helpers: tuple[Helper, ...]) -> Scenario:
-    given, phase, refused, when = item.get("given"), item.get("phase"), item.get("refused"), item.get("when")
-    raw = plain(item)
+def _scenario(file: str, keys: documents.Scenario, helpers: tuple[Helper, ...]) -> Scenario:
+    raw = plain(keys.source)
     return Scenario(
-        name=word(item.get("name")),
+        name=keys.name,
         file=file,
-        cites=tuple(words(item.get("cites"))),
-        ruleset=word(item.get("ruleset")),
-        holds_for=tuple(scalar.text for scalar in words(item.get("holds_for"))),
-        fails_for=tuple(scalar.text for scalar in words(item.get("fails_for"))),
-        overlays=tuple(scalar.text for scalar in words(item.get("with"))),
+        cites=keys.cites,
+        ruleset=word(keys.ruleset),
+        holds_for=tuple(scalar.text for scalar in keys.holds_for),
+        fails_for=tuple(scalar.text for scalar in keys.fails_for),
+        overlays=tuple(scalar.text for scalar in keys.with_),
         fails_with=tuple(raw.get("fails_with") or ()),
-        players=raw.get("players"),
+        players=keys.players,
         settings=raw.get("set") or {},
         chance=raw.get("chance") or {},
-        seed=raw.get("seed", 0),
-        given=given if isinstance(given, Scalar) else None,
-        phase=phase if isinstance(phase, Scalar) else None,
-        round=raw.get("round", 1),
-        sound=raw.get("sound"),
-        when=tuple(_move(move) for move in when.items if isinstance(move, Mapping))
-        if isinstance(when, Sequence)
-        else (),
-        then=tuple(words(item.get("then"))),
-        refused=_refusal(refused) if isinstance(refused, Mapping) else None,
-        sights=(*_sights(item, "sees"), *_sights(item, "hides")),
+        seed=keys.seed or 0,
+        given=keys.given,
+        phase=keys.phase,
+        round=keys.round or 1,
+        sound=keys.sound,
+        when=tuple(_move(move.source) for move in keys.when),
+        then=keys.then,
+        refused=_refusal(keys.refused) if "refused" in keys else None,
+        sights=(*_sights(keys.sees, sees=True), *_sights(keys.hides, sees=False)),
         places=tuple(raw.get("places") or ()),
-        span=item["name"].span,
-        item=item,
+        span=keys.span("name"),
+        item=keys.source,
         helpers=helpers,
     )
 
 
-def _sights(item: Mapping, key: str) -> Iterator[Sight]:
-    seats = item.get(key)
-    for entry in seats.entries if isinstance(seats, Mapping) else ():
-        for text in words(entry.value):
-            yield Sight(int(entry.key.text), text, key == "sees")
+def _sights(seats: Iterable[tuple[Scalar, Iterable[Scalar]]], *, sees: bool) -> Iterator[Sight]:
+    for seat, texts in seats:
+        yield from (Sight(int(seat.text), text, sees) for text in texts)
 
 
 def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
@@ -266,9 +261,9 @@ def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
     return tree
 
 
-def _refusal(item: Mapping) -> Refusal:
-    cites = tuple(scalar.text for scalar in words(item.get("cites")))
-    return Refusal(_move(item, ("rule", "cites")), word(item.get("rule")), cites)
+def _refusal(keys: documents.Refusal) -> Refusal:
+    cites = tuple(cite.text for cite in keys.cites)
+    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), cites)
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
