@@ -33,7 +33,7 @@ from interpreter.language.texts import Part, Report, condition_of, expression_of
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Value, excerpt, plain
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain
 from interpreter.sections import documents
 
 __all__ = [
