@@ -65,6 +65,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "`shuffled` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let order = shuffled … as …`",
     ),
     (r"\broll +\S.* from\b", "use `roll` with a new name: `let dice = roll 5 from …`"),
+    (r"\bif\b.*\bthen\b", "a value is `a if test else b`; a block opens with `if test:`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "write `3 of {}`, or the number alone for a token without kinds"),
