@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plurals import titled
+from interpreter.base.plurals import counted, titled
 from interpreter.compare.side_by_side import family_title
 from interpreter.engine.citations import citations_of
 from interpreter.engine.ruleset import Ruleset, find, load_document
@@ -265,7 +265,7 @@ class _Telling:
                 yield Paragraph((origin,), "note")
         graph = self.model.graph
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
-            yield self.book.drawing(f"{graph.node}: {len(graph.nodes)} · links: {len(graph.links)}", title)
+            yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
 
     def sections(self) -> Iterator[Section]:
         yield Section("box", "In the box", tuple(self._box()))
