@@ -317,6 +317,7 @@ LEADS_ON = {
     "run quebec": "`power-grid/quebec` is a map, not a ruleset\n   help: rulesets for it: `quebec-2004`, `quebec-2018`",
     "run germany-2004+robots+konzern": "help: add overlays with `germany-2004 --with robots --with konzern`",
     "explain germany-2004+ minimum_bid": "help: add overlays with `germany-2004 --with OVERLAY`",
+    "rulebook power-grid/quebc x.html --sheet": "no file `power-grid/quebc`; did you mean `power-grid/quebec`?",
     "compare --all power-gird": "unknown ruleset `power-gird`; did you mean `power-grid`?",
     "validate nosuch": LISTS,
     "new map town --for nosuch": LISTS,
