@@ -37,6 +37,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"//", "write `div`, which rounds down; a comment begins with `#`"),
     (r"/|÷", "write `div`, which rounds down"),
     (r"×", "write `*`"),
+    (r"([0-9]+) ?% +of\b", "write `… * {} div 100`"),
     (r"%", "write `mod`"),
     (r"[0-9]+\.[0-9]+", "numbers are whole"),
     (r"'[^'\n]*'|['‘’“”„«»]", 'write a text in double quotes: `"…"`'),

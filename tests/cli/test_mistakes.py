@@ -387,6 +387,7 @@ IN_RULES = {
         "count(who.taken)",
         "if left() > 0 then 1 else 2",
     ): "help: a value is `a if test else b`; a block opens with `if test:`",
+    ("count(who.taken)", "50% of left()"): "help: write `… * 50 div 100`",
     ("require number > 0", 'require number > "0"'): "help: write a number without quotes: `0`",
     ("require number > 0", "require number"): "help: compare it, as in `… > 0`",
     ("count(heap) -", "len(heap) -"): "unknown rule `len`\n",
