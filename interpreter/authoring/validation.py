@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from interpreter.authoring.file_syntax import check_alone
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
 from interpreter.engine.cache import kept_trees
@@ -25,6 +28,7 @@ from interpreter.play.table_module import check_module
 from interpreter.reading.compose import Composition, check_references, compose, declared_in
 from interpreter.reading.files import (
     KINDS,
+    MOST_LISTED,
     Document,
     Shelf,
     files_below,
@@ -41,6 +45,9 @@ from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_o
 from interpreter.reading.yaml import Mapping
 
 __all__ = ["Validation", "check_rooms", "spoken_in", "unknown_words", "validate"]
+
+_UNKNOWN = ("E301", "E302")
+"""Codes of names that do not exist, in a ruleset."""
 
 
 @dataclass
@@ -199,17 +206,33 @@ class _Validator:
                 self._part(document, overlays)
 
     def _part(self, document: Document, overlays: Iterable[str]) -> None:
-        contained = False
+        contained, unknown = False, dict[str, set[Span | None]]()
         for ruleset in rulesets_of(self.shelf):
             needed = overlays_for(self.shelf, ruleset, document)
             if needed is not None:
                 contained = True
                 examined = self._examined(ruleset, [*needed, *overlays])
+                if examined.model is not None:
+                    unknown[ruleset.id] = {each.span for each in examined.diagnostics if each.code in _UNKNOWN}
                 if examined.composition is not None and not examined.errors:
                     self._meets(document, ruleset, [*needed, *overlays], examined.composition)
         if not contained:
             self.validation.alone.append(document.file.name)
             self.report(check_references(self.shelf, [document]))
+        self._tell_who_knows(document, unknown)
+
+    def _tell_who_knows(self, document: Document, unknown: dict[str, set[Span | None]]) -> None:
+        """Add to each unknown name in a file the rulesets that have it, as those with another board."""
+        for place, each in enumerate(self.validation.diagnostics):
+            if each.code in _UNKNOWN and each.span is not None and each.span.file is document.file:
+                knowing = [f"`{id}`" for id, spans in unknown.items() if each.span not in spans]
+                if knowing and len(knowing) < len(unknown):
+                    listed = ", ".join(knowing[:MOST_LISTED]) + (", …" if len(knowing) > MOST_LISTED else "")
+                    note = Note(f"some rulesets have this name ({listed}), but the file is for others too")
+                    remedy = each.help or (
+                        "name files in `over` that only these have" if document.kind == "overlay" else None
+                    )
+                    self.validation.diagnostics[place] = replace(each, notes=(*each.notes, note), help=remedy)
 
     def _meets(self, document: Document, ruleset: Document, overlays: list[str], composition: Composition) -> None:
         """Report clashes of the file with other overlays that the ruleset can have, at the position in the file.

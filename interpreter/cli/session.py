@@ -158,7 +158,7 @@ class Person:
             for cite in reason.cites:
                 statement = game.ruleset.statements.get(cite)
                 if statement is not None:
-                    say(f"   {cite}: {statement.text}")
+                    say(f"   {cite}: {statement.told}")
 
     def _save(self, game: Game, path: str) -> None:
         if not path:

@@ -265,7 +265,9 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
             ends = [(final(measure, a), final(measure, b)) for a, b in pairs]
             for of in sorted({of for a, b in ends for of in (*a, *b)}, key=str):
                 values = [(a.get(of), b.get(of)) for a, b in ends]
-                comparison["measures"].setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
+                ended: DifferenceOf = {"of": list(of), **_difference(values)}
+                if ended["games"]:
+                    comparison["measures"].setdefault(measure.name, []).append(ended)
         if measure.recurs:
             rounds = [
                 (by_round(measure, a.taken[measure.name]), by_round(measure, b.taken[measure.name])) for a, b in pairs

@@ -55,17 +55,18 @@ def _short(part: Sequence[Difference], names: Sequence[str]) -> str:
         return f"{number}{first.cell or first.within}: {_change(first)}"
     if first.constants:
         return ", ".join(f"{a} → {b}" for a, b in first.constants)
-    about = next((text for side in (first.b, first.a) if side is not None for text in _abouts(side)), "")
+    sides = [side for side in (first.b, first.a) if side is not None]
+    telling = min(sides, key=lambda side: not any(part.covers for part in side.parts))  # the other one is covered
+    about = next((part.about for part in reversed(telling.parts) if part.about), "")
     if first.a is None or first.b is None:
         only = f"only {names[0] if first.b is None else names[1]}"
         return f"{only}; {about}" if about else only
-    return about or _change(first)
-
-
-def _abouts(side: Side) -> list[str]:
-    return [part.about for part in reversed(side.parts) if part.about]
+    return about or (_line(telling) if telling.parts else _change(first))
 
 
 def _change(difference: Difference) -> str:
-    a, b = ("nothing" if side is None else " ".join(side.value.split()) for side in (difference.a, difference.b))
-    return f"{a} → {b}"
+    return f"{_line(difference.a)} → {_line(difference.b)}"
+
+
+def _line(side: Side | None) -> str:
+    return "nothing" if side is None else " ".join(side.value.split())

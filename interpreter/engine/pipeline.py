@@ -256,11 +256,16 @@ def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
 
 
 def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
-    """Report a broken law, with the map it was tested on and how another file can lift it."""
+    """Report a broken law, with the later files that change the table, the map it was tested on, and how another file
+    can lift it."""
     place = law.condition.span
     documents = composition.documents
     maps = [document for document in documents if document.kind == "map" and document.file is not place.file]
-    notes = tuple(Note(f"tested with the map {board.id}", board.root.span) for board in maps)
+    changes = [entry for entry in composition.layers("tables", law.table)[1:] if entry.span.file is not place.file]
+    notes = (
+        *(Note(f"`{entry.file}` changes this table", entry.span) for entry in changes),
+        *(Note(f"tested with the map {board.id}", board.root.span) for board in maps),
+    )
     lifted = f"tables: {{{law.table}: {{amends: {law.file}, laws: {{{law.name}: nothing}}}}}}"
     unnamed = "change the cells or the law; a law with a name (`laws: {NAME: …}`) can be lifted by a later file"
     remedy = f"another file lifts this law by `{lifted}`" if law.name else unnamed

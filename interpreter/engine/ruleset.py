@@ -239,7 +239,8 @@ def find(
         return shelf, *shelf.read_path(places[0])
     if places:
         return shelf, None, [several("ruleset", text, places)]
-    other = next((found for kind in KINDS if (found := _of_kind(shelf, kind, text)) is not None), None)
+    names = (text, *(() if is_path else (f"{family}/{text}" for family in shelf.ids("family"))))
+    other = next((found for id in names for kind in KINDS if (found := _of_kind(shelf, kind, id)) is not None), None)
     if other is not None:
         return shelf, None, [_other_kind(other, shelf)]
     if is_path:
@@ -294,7 +295,9 @@ def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
     from interpreter.base.suggest import did_you_mean_id
     from interpreter.reading.files import nearby_ids
 
-    message = f"unknown ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
+    message = (
+        f"unknown ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *shelf.ids('family'), *nearby_ids()])}"
+    )
     folders = ", ".join(root.origin for root in sources())
     notes = [
         replace(note, message=f"{note.message} ({folders}) and in the current folder") for note in diagnostic.notes

@@ -89,8 +89,7 @@ def _statements(ruleset: Rules) -> Iterator[_Sentence]:
     for id, statement in ruleset.statements.items():
         if id not in own and statement.book not in ruleset.composition.rulebooks:
             continue
-        text = f"{statement.text} → {statement.reading}" if statement.reading else statement.text
-        yield _Sentence(id, statement.book, "", text)
+        yield _Sentence(id, statement.book, "", statement.told)
 
 
 def _log(ruleset: Rules) -> Iterator[_Sentence]:

@@ -308,7 +308,8 @@ class Expressions:
         if value in names:
             return core.Const(names.index(value), type=NODE, span=span)
         members = {member for kind in self.model.kinds.values() for member in kind.members}
-        help = f"write a member of a kind without quotes: `{value}`" if value in members else None
+        plain = "a member of a kind" if value in members else "a number" if value.isdecimal() else None
+        help = f"write {plain} without quotes: `{value}`" if plain else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
         self.report(Diagnostic("E302", message, span, help=help))
         return self._never(span)

@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plurals import titled
+from interpreter.base.plurals import counted, titled
+from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word, words
 from interpreter.compare.side_by_side import family_title
 from interpreter.engine.citations import citations_of
@@ -116,14 +117,17 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
 
 def part_named(name: str) -> tuple[Shelf, Document] | None:
     """Return the overlay, map or edition of an id or path, and the shelf of its neighbours; None if it is none of
-    these. Raises :class:`RulesetError` if it cannot be read."""
-    shelf, document, _ = find(name)
+    these. Raises :class:`RulesetError` if it cannot be read or the id is misspelt."""
+    shelf, document, diagnostics = find(name)
     for kind in KINDS if document is None else ():
         if shelf.find(kind, name) is not None:
             document, problems = shelf.read(kind, name)
             if document is None:
                 raise RulesetError(problems)
             break
+    for each in diagnostics if document is None else ():
+        if each.code == "E030" and (near := did_you_mean(name, (id for kind in KINDS for id in shelf.ids(kind)))):
+            raise RulesetError([replace(each, message=without_suggestion(each.message) + near)])
     return (shelf, document) if document is not None and document.kind in KINDS else None
 
 
@@ -264,7 +268,7 @@ class _Telling:
                 yield Paragraph((origin,), "note")
         graph = self.model.graph
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
-            yield self.book.drawing(f"{graph.node}: {len(graph.nodes)} · links: {len(graph.links)}", title)
+            yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
 
     def sections(self) -> Iterator[Section]:
         yield Section("box", "In the box", tuple(self._box()))

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, groupby, islice, pairwise
+from itertools import chain, combinations, groupby, islice, pairwise
 
 from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean
@@ -157,7 +157,8 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
 
 
 def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Json]:
-    """Parse a typed line: an alternative, then its values, by name (``amount=3``) or in order, as they are printed.
+    """Parse a typed line: an alternative, then its values, by name (``amount=3``, ``amount 3``) or in order, as they
+    are printed.
 
     Raises ``ValueError`` if the line cannot be parsed. The game checks whether the choice is legal.
     """
@@ -177,7 +178,8 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
                 return decision.option(code).as_dict()
         raise
     most = len(option.core.choices)
-    for groups in _groupings(words[1:], most):
+    named = _named(words[1:], option)
+    for groups in chain(_groupings(words[1:], most), _groupings(named, most)):
         try:
             choice = _chosen(names, option, groups)
             for item in option.core.choices:
@@ -188,7 +190,18 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         return choice
     if wrong is not None:
         raise ValueError(wrong)
-    return _chosen(names, option, words[1:])
+    return _chosen(names, option, named)
+
+
+def _named(words: list[str], option: OptionSite) -> list[str]:
+    """Join each name of a choice to the word after it: ``amount 3`` is ``amount=3``."""
+    names, joined = {item.name for item in option.core.choices}, list[str]()
+    for word in words:
+        if joined and joined[-1] in names:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _groupings(words: list[str], most: int) -> Iterator[list[str]]:

@@ -331,7 +331,10 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
     shown = "".join(char if char.isprintable() and char != "`" else "?" for char in id[:60])
     form = "`folder/name`" if "{folder}" in KINDS[kind] else "one word"
     remedy = f"{form} of lower-case letters, digits, `-` and `_`"
-    if kind == "ruleset" and at is None:
+    if kind == "ruleset" and at is None and "+" in shown:
+        name, *overlays = shown.split("+")
+        remedy = f"add overlays with `{' --with '.join([name, *(overlay or 'OVERLAY' for overlay in overlays)])}`"
+    elif kind == "ruleset" and at is None:
         remedy = f"{remedy}; `regelwerk list` lists all rulesets"
     return Diagnostic("E032", f"got `{shown}`, want an id that names {A_KIND[kind]}{hint}", at, help=remedy)
 

@@ -33,6 +33,11 @@ class Statement(Struct, frozen=True):
     text: str
     reading: str = ""
 
+    @property
+    def told(self) -> str:
+        """Return the text, for a gap with the reading that the rules follow."""
+        return f"{self.text} → {self.reading}" if self.reading else self.text
+
 
 def statements_of(shelf: Shelf) -> dict[str, Statement]:
     """Return all statements in the folders of rulesets, by id."""

@@ -461,6 +461,13 @@ def test_one_bot_is_the_default_everywhere(run: Run, tmp_path: Path) -> None:
         assert "a,b at four seats is a, b, a, b" in told
 
 
+def test_a_refusal_answers_the_gap_that_it_cites(run: Run) -> None:
+    result = run("play", "germany-2018", "--players", "3", "--seed", "7", input="raise 51\n")
+    gap = load("germany-2018").statements["A-17"]
+    assert gap.reading
+    assert f"   A-17: {gap.text} → {gap.reading}\n" in result.stdout
+
+
 def test_play_to_the_end(run: Run) -> None:
     result = run("play", *GAME, "--seat", "2", "--bots", "eager", input="1\n" * 20)
     assert "  place  player    bot" in result.stdout

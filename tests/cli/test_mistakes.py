@@ -313,6 +313,12 @@ LEADS_ON = {
     "run FOLDER": "is a folder, want a file\n   help: rulesets in it: `FOLDER/pebbles/pebbles.yaml`",
     "run EMPTY": f"is a folder, want a file\n   help: {LISTS}",
     "run LOG": "got a saved game, want YAML",
+    "run robots": "`power-grid/robots` is an overlay, not a ruleset\n   help: `--with power-grid/robots` adds it",
+    "run quebec": "`power-grid/quebec` is a map, not a ruleset\n   help: rulesets for it: `quebec-2004`, `quebec-2018`",
+    "run germany-2004+robots+konzern": "help: add overlays with `germany-2004 --with robots --with konzern`",
+    "explain germany-2004+ minimum_bid": "help: add overlays with `germany-2004 --with OVERLAY`",
+    "rulebook power-grid/quebc x.html --sheet": "no file `power-grid/quebc`; did you mean `power-grid/quebec`?",
+    "compare --all power-gird": "unknown ruleset `power-gird`; did you mean `power-grid`?",
     "validate nosuch": LISTS,
     "new map town --for nosuch": LISTS,
     "fmt pebbles": "no such file or folder; its files are in `",
@@ -333,6 +339,7 @@ LEADS_ON = {
     "help E999": "unknown code 'E999'; `regelwerk help` lists all codes",
     "whatif LOG": "Missing option '--at'. Number of choices before the decision to change.",
     "whatif": f"Missing argument 'LOG'. {SAVES}",
+    "explain pebbles zebra": "`regelwerk show pebbles --layers` lists the names; a move is explained in a saved game",
     "explain pebbles": "Missing argument 'NAME|NUMBER|MOVE'. Type a name of the rules",
     "try pebbles": "Missing argument 'EXPR'. Type an expression, such as `round`",
     "play": f"Missing argument 'RULESET|LOG[@N]'. `regelwerk list` lists the rulesets; {SAVES}",
@@ -376,6 +383,12 @@ def test_a_mistake_leads_on(run: Run, tmp_path: Path, line: str) -> None:
 
 
 IN_RULES = {
+    (
+        "count(who.taken)",
+        "if left() > 0 then 1 else 2",
+    ): "help: a value is `a if test else b`; a block opens with `if test:`",
+    ("count(who.taken)", "50% of left()"): "help: write `… * 50 div 100`",
+    ("require number > 0", 'require number > "0"'): "help: write a number without quotes: `0`",
     ("require number > 0", "require number"): "help: compare it, as in `… > 0`",
     ("count(heap) -", "len(heap) -"): "unknown rule `len`\n",
     ("note began(lot)", "print(lot)"): "help: declare an event, and write `note event(…)`",

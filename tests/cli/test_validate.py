@@ -32,6 +32,23 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "pond"
 
 
+def test_a_name_that_some_rulesets_have_is_told_apart_from_one_that_none_has(run: Run, pond: Path) -> None:
+    lake, ruleset = ((pond / name).read_text(encoding="utf-8") for name in ("maps/lake.yaml", "pond.yaml"))
+    fen = lake.replace("pond/lake", "pond/fen").replace("Reed", "Rush")
+    (pond / "maps/fen.yaml").write_text(fen, encoding="utf-8")
+    other = ruleset.replace("pond/lake", "pond/fen").replace("ruleset: pond", "ruleset: fen")
+    (pond / "fen.yaml").write_text(other, encoding="utf-8")
+    path = pond / "overlays/more.yaml"
+    path.parent.mkdir()
+    for name, is_known in (("Rush", True), ("Rash", False)):
+        rules = f'rules:\n  beside:\n    is: |\n      () -> int: count(neighbours("{name}"))\n'
+        path.write_text(f"language: 1\noverlay: pond/more\nover: [pond]\n{rules}", encoding="utf-8")
+        told = run("validate", str(path)).stdout
+        assert f'E302 unknown name "{name}"' in told
+        note = "   note: some rulesets have this name (`fen`), but the file is for others too\n"
+        assert (f"{note}   help: name files in `over` that only these have\n" in told) == is_known
+
+
 @pytest.mark.parametrize("second", ["pond.yaml", "other/pond.yaml", "rulesets/pond/pond.yaml"])
 def test_an_id_that_stands_twice_is_an_error_as_in_run(run: Run, pond: Path, second: str) -> None:
     Path(second).parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,18 @@ def test_no_share_can_differ_by_more_than_all(pebbles: Ruleset) -> None:
     )
     share = compared(pebbles, [(first, second), (first, first)])["share"][1]
     assert (share["difference"], share["low"], share["high"]) == (0.5, -1, 1)
+
+
+def test_what_no_pair_has_in_both_branches_has_no_line(tmp_path: Path) -> None:
+    """A measure without values, as one that only counts, and a thing that one branch alone has."""
+    counts = 'value: "heap[kind]", when: [start of round, end of game]'
+    folder = changed(tmp_path, "family.yaml", counts, "value: none, when: [start of round, end of game]")
+    ruleset = load(folder / "pebbles" / "pebbles.yaml")
+    fork = forked(ruleset.new_game(2, seed=1), changes_of(ruleset.new_game(2, seed=1), ["most=1"]), None)
+    found: Any = compared(ruleset, list(finished(continuations(fork, bots, range(3)))))
+    assert "pebbles" in found["measures"]
+    lines = chain(*found["measures"].values(), *found["curves"].values())
+    assert all(each["games"] for each in lines)
 
 
 def test_a_choice_that_the_changed_game_refuses(pebbles: Ruleset) -> None:

@@ -102,6 +102,17 @@ def test_the_page_draws_each_board_once_and_names_rulesets(boards_page: str) -> 
     assert not re.search(r"germany-20|japan-20", boards_page), "rulesets are called by their titles"
 
 
+def test_boards_stand_side_by_side_in_the_order_of_reading(boards_page: str, tmp_path: Path) -> None:
+    path = tmp_path / "boards.html"
+    path.write_text(boards_page, encoding="utf-8")
+    with browser() as chromium:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(path.as_uri())
+        first, second, third = (each.bounding_box() for each in page.query_selector_all("figure.board"))
+    assert first["y"] == second["y"] < third["y"]
+    assert first["x"] == third["x"] < second["x"]
+
+
 def test_bars_show_numbers_as_parts_of_the_largest(boards_page: str) -> None:
     table = boards_page[boards_page.index('id="boards"') : boards_page.index('id="drawings"')]
     assert '<th scope="col" class="number">longest distance</th>' in table

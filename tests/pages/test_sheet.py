@@ -96,6 +96,21 @@ def test_printed_pages_are_a4_and_two_at_most(tmp_path: Path, kind: str, id: str
     assert all((round(wide), round(high)) == (595, 842) for wide, high in sizes)
 
 
+def test_cells_do_not_stick_on_paper(tmp_path: Path) -> None:
+    """A cell that sticks is painted over the lines around it."""
+    file = tmp_path / "sheet.html"
+    file.write_text(html_of(sheet("map", "power-grid/quebec")), encoding="utf-8")
+    with browser() as chromium:
+        page = chromium.new_page()
+        page.goto(file.as_uri())
+        found = {}
+        for medium in ("screen", "print"):
+            page.emulate_media(media=medium)
+            found[medium] = page.eval_on_selector("tbody th + th", "each => getComputedStyle(each).position")
+        assert found == {"screen": "sticky", "print": "static"}
+        assert page.inner_text("figcaption") == "42 nodes, 65 links"
+
+
 def test_what_goes_with_one_edition_is_told_apart() -> None:
     page = sheet("map", "power-grid/quebec")
     titles = {section.title: section for section in page.sections}

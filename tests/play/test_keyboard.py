@@ -76,6 +76,8 @@ def test_a_line_for_many_tells_of_the_first_and_the_last(tmp_path: Path) -> None
         "pull kind=white number=2",
         "pull number=2 kind=White",
         "p white number=2",
+        "pull number 2 kind white",
+        "pull white number 2",
         "PULL white 2",
     ],
 )

@@ -50,6 +50,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
       regelwerk explain game.jsonl 12.3
       regelwerk explain game.jsonl@40 "connect Essen"
     """
+    from interpreter.base.suggest import without_suggestion
     from interpreter.cli.failures import refused
     from interpreter.explain.names import explain
 
@@ -68,7 +69,12 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
     try:
         explanations = explain(loaded, name)
     except LookupError as error:
-        refused(str(error.args[0]) + _moves(saved))
+        message = f"{error.args[0]}{_moves(saved)}"
+        if saved is None and without_suggestion(message) == message:
+            message += (
+                f"; `regelwerk show {where} --layers` lists the names; a move is explained in a saved game: LOG@N"
+            )
+        refused(message)
     if wrong:
         notice(wrong)
     if output == "json":
