@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.bots.registry import bots_of, default_bots
+from interpreter.bots.registry import bots_of
 from interpreter.engine.ruleset import load
 from interpreter.play.game_records import write_log
 from interpreter.play.match import Match, streams_for
@@ -77,12 +77,11 @@ def test_three_people_play_germany_by_pointing(chromium: Any, served: Served) ->
 
 def test_three_people_end_a_game_by_pointing(chromium: Any, served: Served) -> None:
     ruleset = load("bsw-germany")
-    bots = default_bots(ruleset)
-    match = Match(ruleset, bots_of(bots, ruleset, 3), 3)
+    match = Match(ruleset, bots_of("greedy", ruleset, 3), 3)
     match.play()
     live, links = served.moment("bsw-germany", 3, lambda game: len(game.choices) >= len(match.game.choices) - 12)
     players = seated(chromium, live, links)
-    play(served, live, players, bots)
+    play(served, live, players, "greedy")
     for player in players:
         player.page.get_by_text("The game is over").wait_for()
         assert player.page.locator(".result li").count() == 3
