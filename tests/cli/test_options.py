@@ -113,7 +113,7 @@ def test_a_random_seed_is_printed_to_repeat_the_run(run: Run, tmp_path: Path, li
     seed = SEED.search(first.output)
     assert seed is not None, first.output
     again = run(*words, "--seed", seed[1], input=SEEDED[line])
-    times = re.compile(r"[0-9.,]+ (s|ms|games|decisions)\b|seed \d+\n$")
+    times = re.compile(r"CPU time.*|[0-9.,]+ (s|ms|games|decisions)\b|seed \d+\n$")
     assert times.sub("", again.stdout) == times.sub("", first.stdout)
 
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from interpreter.bots.registry import bots_of
+from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.kernel.state import Value
@@ -116,7 +116,7 @@ class Served:
         """Create a table from the first state of a bot game in which a condition holds, with people on all seats.
         Return it and a link for each seat."""
         found = load(ruleset)
-        bots = bots_of("greedy", found, players)
+        bots = bots_of("greedy" if "greedy" in policies_for(found) else default_bots(found), found, players)
         match = Match(found, bots, 3, settings)
         while not holds(match.game) and match.step():
             pass
