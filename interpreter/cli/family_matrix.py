@@ -63,12 +63,13 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
     unfinished: list[Unfinished] = []
     rulesets = [each.ruleset for each in members]
-    games = _games(members, titles_of(rulesets), plan, unfinished) if plan.count else None
+    titles = titles_of(rulesets)
+    games = _games(members, titles, plan, unfinished) if plan.count else None
     family = [Compared(each) for each in rulesets]
     two = [*combinations(range(len(family)), 2)]
     pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
-        text = _page(rulesets, games, pairs)
+        text = _page(rulesets, titles, games, pairs)
         if output == "html":
             click.echo(text, nl=False)
         if report is not None:
@@ -81,13 +82,13 @@ def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, out
     finish(unfinished)
 
 
-def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs) -> str:
-    from interpreter.compare.side_by_side import boards_of, family_title, titles_of
+def _page(rulesets: Sequence[Ruleset], titles: list[str], games: FamilyGames | None, pairs: _Pairs) -> str:
+    from interpreter.compare.side_by_side import boards_of, family_title
     from interpreter.pages.family_comparison import Matrix, family_page
     from interpreter.pages.html import html_of
 
     counts = {pair: (len(comparison.in_play), len(comparison.differences)) for pair, comparison in pairs.items()}
-    matrix = Matrix(titles_of(rulesets), counts)
+    matrix = Matrix(titles, counts)
     families = dict.fromkeys(map(family_title, rulesets))
     return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
 

@@ -20,12 +20,12 @@ from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
 
-__all__ = ["WINS", "Effect", "Ratio", "by_size", "effects", "ratio_effect"]
+__all__ = ["Effect", "Ratio", "by_size", "effects", "ratio_effect"]
 
 Ratio = tuple[float, int]
 """A part and its whole, such as what was paid and the number of purchases."""
 
-WINS = " wins, %"
+_WINS = " wins, %"
 """End of the names of shares of wins."""
 _NOISE = 1e-9
 """Spread, in units of the means, that comes from rounding."""
@@ -50,6 +50,11 @@ class Effect(Struct, frozen=True):
     def is_sure(self) -> bool:
         """Return whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
+
+    @property
+    def is_of_wins(self) -> bool:
+        """Return whether the measure is a share of wins."""
+        return self.name.endswith(_WINS)
 
 
 def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:
@@ -97,7 +102,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
         if measure.event is not None and own is not None and measure.is_numbered:
             for of in final(measure, row):
                 owners.setdefault(_by_number(measure, of), set()).add(of[own])
-    return {f"{name}{WINS}": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
+    return {f"{name}{_WINS}": 100 * row.share(*seats) for name, seats in owners.items() if len(seats) == 1}
 
 
 def _by_number(measure: Measure, of: Of) -> str:

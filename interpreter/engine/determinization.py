@@ -381,7 +381,8 @@ class Worlds:
         for token in self.game.table.census.tokens:
             if hidden := [cell for cell in token.cells if cell in unknown]:
                 elsewhere = [as_bag(cells[cell]) for cell in token.cells if cell not in unknown]
-                pools.append((hidden, [all - sum(seen) for all, *seen in zip(token.totals, *elsewhere, strict=True)]))
+                counts = zip(token.totals, *elsewhere, strict=True)
+                pools.append((hidden, [total - sum(seen) for total, *seen in counts]))
         return pools
 
     # --- dealing

@@ -51,7 +51,6 @@ _MOST_CELLS = 20
 """Largest number of cells that a message names."""
 WORDS = {
     **NOUNS,
-    "pieces": "kind of pieces",
     "roles": "role",
     "asks": "decision",
     "decisions": "decision",

@@ -236,7 +236,7 @@ class _Book:
         return [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
 
     def _gains(self) -> Iterator[Section]:
-        if self.played is not None:
+        if self.played is not None and self.played.effects:  # both need two pairs of games
             yield from gains_sections(self.played.effects, self.played.gains, self.titles, self._how())
 
     def _pairs(self) -> str:

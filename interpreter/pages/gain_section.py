@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from interpreter.base.plurals import titled
-from interpreter.compare.effect_sizes import WINS, Effect
+from interpreter.compare.effect_sizes import Effect
 from interpreter.compare.gains import Gain, GainTable, tables_of
 from interpreter.drawing.effect_charts import effect_chart
 from interpreter.drawing.game_charts import Chart, ChartsUnavailable, svg_of
@@ -28,7 +28,7 @@ def gains_sections(
     effects: Sequence[Effect], found: Sequence[Gain], titles: tuple[str, str], how: str
 ) -> Iterator[Section]:
     """Yield the sections about seats and about things, if there is anything to tell. ``how`` describes the games."""
-    if wins := [effect for effect in effects if effect.name.endswith(WINS)]:
+    if wins := [effect for effect in effects if effect.is_of_wins]:
         text = (
             "Share of wins of each seat, and of the only seat that met an event with a number, such as a place in the "
             "first order. Several winners of a game have equal parts of its win."

@@ -32,7 +32,7 @@ class Tokens(
     """The number of each kind."""
 
 
-class Piece(Declaration, section="pieces"):
+class Piece(Declaration, section="pieces", noun="kind of pieces"):
     """A kind of piece."""
 
 

@@ -291,6 +291,15 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert "The same rule, except for 3 → 5." in text
 
 
+def test_a_page_of_a_single_pair_tells_no_effects_but_the_divergence(tmp_path: Path) -> None:
+    """An effect needs two pairs of games: fewer are left if games are stopped early or do not end."""
+    ruleset = other(tmp_path, "most otherwise 3", "most otherwise 5")
+    partings = parted(ruleset, games=1)
+    page = comparison_page(compared(ruleset), ("old", "new"), Played("2 players by the bot x", partings=partings))
+    assert [section.id for section in page.sections if not section.id.startswith("chapter-")] == ["where"]
+    assert "1 of 1 games differ in the first decision already: " in html_of(page)
+
+
 def test_effects_are_sorted_and_each_chart_says_which_games_it_shows(tmp_path: Path) -> None:
     comparison = compared(other(tmp_path, "white: 9", "white: 30"))
     rows = [list(simulate(each, BOTS, 8, 1)) for each in (comparison.a, comparison.b)]

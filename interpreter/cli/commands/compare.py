@@ -451,9 +451,9 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
 
 def _effects(played: Played, names: Sequence[str], full: bool) -> Iterator[str]:
     """Yield the effects on measures, the largest first; without ``full`` only these."""
-    from interpreter.compare.effect_sizes import WINS, by_size
+    from interpreter.compare.effect_sizes import by_size
 
-    effects = by_size(each for each in played.effects if WINS not in each.name)
+    effects = by_size(each for each in played.effects if not each.is_of_wins)
     shown = effects if full else effects[:_LARGEST]
     yield ""
     yield styled("Effects on play", bold=True)
@@ -465,9 +465,8 @@ def _effects(played: Played, names: Sequence[str], full: bool) -> Iterator[str]:
 def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
     from interpreter.cli.gain_tables import tell_gains
     from interpreter.compare.divergence import causes, from_the_start
-    from interpreter.compare.effect_sizes import WINS
 
-    if wins := [each for each in played.effects if WINS in each.name]:
+    if wins := [each for each in played.effects if each.is_of_wins]:
         say()
         say(styled("Who wins", bold=True))
         for line in _effects_table(wins, names):
