@@ -21,7 +21,7 @@ __all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "share
 
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
-TREES: Trees = {}
+TREES = Trees()
 """Rule text parsed so far, for all tests of a process."""
 MOST_MEMORY = 520
 """So many megabytes may a process of the tests take before it drops what its tests share."""

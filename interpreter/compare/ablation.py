@@ -109,7 +109,7 @@ def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> 
     bots = bots_of(plan.bots, comparison.a, plan.players)
     things = singles(comparison)
     known: dict[int, Line] = {}
-    trees: Trees = {}
+    trees = Trees()
 
     def line(seed: int) -> Line:
         """Return the game of the unchanged ruleset, which is the same for all differences."""

@@ -20,10 +20,10 @@ from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.check_steps import MAKERS, resolve_type
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression, parse_type
 from interpreter.language.policies import Checked, policies_files, policies_in
+from interpreter.language.resolve import MAKERS, Names, resolve_type
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
@@ -412,10 +412,10 @@ class _Completer:
         if isinstance(type_, RecordType):
             for name, found in model.records.get(type_.name, {}).items():
                 yield Proposal(name, "attribute", type_text(model, found))
-        for name, found in frame.attributes(type_.sure).items():
+        for name, found in frame.names.attributes(type_.sure).items():
             yield Proposal(name, "attribute", type_text(model, found))
         for key, group in model.groups.items():
-            if group.owner == type_.word and frame.group_key(type_, key.split(".")[-1]) == key:
+            if group.owner == type_.word and frame.names.group_of(type_, key.split(".")[-1]) is group:
                 yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
         if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
@@ -435,7 +435,7 @@ class _Completer:
     def _scope(self, text: str) -> tuple[Frame, Expressions]:
         """Return the locals in scope at the end of a text, estimated from its lines and their indentation."""
         frame = Frame()
-        quiet = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
+        quiet = Expressions(Names(self.model), frame, lambda diagnostic: None)
         self._around(frame, quiet)
         lines = [line for line in text.split("\n") if line.strip()]
         header = re.match(r"\s*\((.*?)\)\s*(->|:)", lines[0]) if lines else None
@@ -522,14 +522,14 @@ class _Completer:
 
     def _named_type(self, text: str) -> Type:
         tree, _ = parse_type(Typed(SourceFile("", text)))
-        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else NEVER
+        return resolve_type(Names(self.model), tree, lambda diagnostic: None) if tree is not None else NEVER
 
     def _type_of(self, text: str, frame: Frame) -> Type | None:
         """Return the type of an expression with these locals; None if it is invalid."""
         tree, _ = parse_expression(Typed(SourceFile("", text.strip())))
         if tree is None:
             return None
-        expressions = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
+        expressions = Expressions(Names(self.model), frame, lambda diagnostic: None)
         type_ = expressions.value(tree, maybe=True).type
         return None if isinstance(type_, NeverType) else type_
 
@@ -537,7 +537,7 @@ class _Completer:
         tree, _ = parse_expression(Typed(SourceFile("", text)))
         if tree is None:
             return None
-        of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
+        of = Expressions(Names(self.model), frame, lambda diagnostic: None).items(tree)[1]
         return None if isinstance(of, NeverType) else of
 
 

@@ -64,7 +64,7 @@ class Desk:
     """Open files and their diagnostics. Paths are absolute."""
 
     texts: dict[Path, str] = field(default_factory=dict)
-    trees: Trees = field(default_factory=dict)
+    trees: Trees = field(default_factory=Trees)
     """Cache of parsed texts."""
     _diagnostics: dict[object, list[Diagnostic]] = field(default_factory=dict)
     _quick: dict[_Key, Home] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from interpreter.engine.sight import Unseen, may_see, seen_by
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Typed
 from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
@@ -27,8 +28,8 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
     tree, problems = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:
-        model, frame = table.rules.model, Frame()
-        node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
+        frame = Frame()
+        node = Expressions(Names(table.rules.model), frame, diagnostics.append).value(tree, maybe=True)
         if not diagnostics:
             table.machine.meter.refill()
             try:

@@ -20,7 +20,7 @@ from interpreter.language.walk import descendants, rewritten
 from interpreter.reading.compose import Composition
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Decisions"]
+__all__ = ["Decisions", "asked_in"]
 
 
 class Decisions:
@@ -43,9 +43,7 @@ class Decisions:
 
     def widened(self, tree: nodes.Procedure) -> nodes.Procedure:
         """Return a procedure with its decisions amended."""
-        asked = [node.name for node in descendants(tree) if isinstance(node, nodes.Choose)]
-        self.asked.update(asked)
-        return rewritten(tree, self._node) if any(self.parts.get(name) for name in asked) else tree
+        return rewritten(tree, self._node)
 
     def check_asked(self) -> None:
         """Report amendments of decisions that no rule asks."""
@@ -102,6 +100,11 @@ class Decisions:
         if (code, at.span) not in self.reported:  # several rules may ask the decision
             self.reported.add((code, at.span))
             self.report(Diagnostic(code, message, at.span, notes, help))
+
+
+def asked_in(tree: nodes.Procedure) -> Iterator[str]:
+    """Yield the decisions that a procedure asks."""
+    return (node.name for node in descendants(tree) if isinstance(node, nodes.Choose))
 
 
 def _alternatives(entry: Entry, how: str, report: Report) -> tuple[nodes.Alternative, ...]:

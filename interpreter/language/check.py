@@ -6,8 +6,8 @@ all errors, not only the first.
 
 from __future__ import annotations
 
-from collections import abc
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Literal, cast
 
@@ -17,11 +17,11 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import words
 from interpreter.language import core, nodes
-from interpreter.language.amended_decisions import Decisions
+from interpreter.language.amended_decisions import Decisions, asked_in
 from interpreter.language.check_graph import Boards
 from interpreter.language.check_shown import Shown
 from interpreter.language.check_starts import Starts
-from interpreter.language.check_steps import Steps, resolve_type
+from interpreter.language.check_steps import Blocks, Steps
 from interpreter.language.checker import Checker
 from interpreter.language.declare import declare
 from interpreter.language.model import (
@@ -33,11 +33,18 @@ from interpreter.language.model import (
     RuleBody,
     RuleLayer,
     Signature,
-    Signatures,
     StandingRule,
     TriggerCase,
 )
-from interpreter.language.parse import parse_event_pattern, parse_function, parse_match, parse_procedure, parse_verdict
+from interpreter.language.parse import (
+    checked_texts,
+    parse_event_pattern,
+    parse_function,
+    parse_match,
+    parse_procedure,
+    parse_verdict,
+)
+from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
@@ -80,45 +87,40 @@ def _merge_removed_members(composition: Composition, diagnostics: list[Diagnosti
     return diagnostics
 
 
-def check_text(
-    model: Model, signatures: Signatures, procedure: nodes.Procedure, name: str
-) -> tuple[RuleLayer, list[Diagnostic]]:
-    """Check a procedure outside the ruleset, such as a scenario's `given`."""
+def check_text(names: Names, procedure: nodes.Procedure, name: str) -> tuple[RuleLayer, Blocks, list[Diagnostic]]:
+    """Check a procedure outside the ruleset, such as a scenario's `given`. Return it with its delayed blocks."""
     diagnostics: list[Diagnostic] = []
     frame = Frame()
-    steps = Steps(model, signatures, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
+    steps = Steps(names, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
     body = steps.block(procedure.body)
-    names, types = tuple(frame.names), tuple(frame.types)
+    locals_, types = tuple(frame.names), tuple(frame.types)
     span = procedure.span
-    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, names, None, body, (), span, local_types=types)
-    return layer, diagnostics
+    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, locals_, None, body, (), span, local_types=types)
+    return layer, steps.blocks, diagnostics
 
 
 def check_function(
-    model: Model,
-    signatures: Signatures,
+    names: Names,
     tree: nodes.Function | nodes.Verdict,
     rule: str,
     key: Scalar,
     file: str,
-    weights: abc.Mapping[str, int],
     report: Callable[[Diagnostic], None],
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
-    parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
+    parameters = tuple((p.name, resolve_type(names, p.type, report)) for p in header.parameters) if header else ()
     constant = literal_type(tree)
     result = constant or BOOL
     if isinstance(tree, nodes.Function) and constant is None:
-        result = resolve_type(model, header.result, report) if header and header.result else NEVER
+        result = resolve_type(names, header.result, report) if header and header.result else NEVER
         if result == NEVER:
             message = f"`{key.text}` needs a header with its result: `() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
     for name, type_ in parameters:
         frame.add(name, type_)
-    steps = Steps(model, signatures, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
-    steps.expressions.weights = weights
+    steps = Steps(names, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
     form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
@@ -155,24 +157,25 @@ class _Whole(Checker):
     """Checks a whole composition, from headers to citations."""
 
     def __init__(self, composition: Composition, statements: dict[str, Statement]) -> None:
-        self.diagnostics: list[Diagnostic] = []
-        report = self.diagnostics.append
-        super().__init__(composition, declare(composition, report), {}, report)
+        diagnostics: list[Diagnostic] = []
+        declared = declare(composition, diagnostics.append)
+        super().__init__(composition, declared, Names(declared.model, {}, texts=checked_texts()), diagnostics)
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
-        self.decisions = Decisions(composition, report)
+        self.decisions = Decisions(composition, self.report)
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
     def run(self) -> None:
         """Run all checks. Each may use the results of those before it."""
         self._headers()
-        Boards(self.composition, self.declared, self.signatures, self.report).check()
+        context = self.composition, self.declared, self.names, self.diagnostics
+        Boards(*context).check()
+        self.names.forget()
         self._program()
         self._rules()
         self._triggers()
         self._standing()
-        context = self.composition, self.declared, self.signatures, self.report
         Starts(*context).check()
         self._settings()
         Shown(*context, unread=self.unread).check()
@@ -200,7 +203,15 @@ class _Whole(Checker):
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
         tree = parsed(text, parse_procedure, self.report)
         self.unread = self.unread or tree is None
-        return self.decisions.widened(tree) if tree is not None else None
+        if tree is None:
+            return None
+        asked = self.once(("asked",), (tree,), lambda: tuple(asked_in(tree)))
+        self.decisions.asked.update(asked)
+        parts = [part for name in asked for part in self.decisions.parts.get(name, ())]
+        if not parts:
+            return tree
+        about = ("widened", *(how for how, _ in parts))
+        return self.once(about, (tree, *(part for _, part in parts)), lambda: self.decisions.widened(tree))
 
     def _header(self, name: str, index: int, entry: Entry, form: Form, tree: Body | None) -> None:
         below = self.signatures.get(name)
@@ -249,7 +260,7 @@ class _Whole(Checker):
             self.report(Diagnostic("E508", f"`{name}` gives {below.result}, not {result}", span, (note,)))
 
     def _type(self, tree: nodes.Type) -> Type:
-        return resolve_type(self.model, tree, self.report)
+        return resolve_type(self.names, tree, self.report)
 
     # --- round, setup, result
 
@@ -313,48 +324,65 @@ class _Whole(Checker):
         tree = self.bodies.get((name, index))
         if tree is None:
             return None
-        header = tree.header
-        names = [p.name for p in header.parameters] if header else [p for p, _ in signature.parameters]
-        frame = Frame()
-        for parameter, (_, type_) in zip(names, signature.parameters, strict=False):
-            frame.add(parameter, type_)
-        covers = entry.covers
         guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
         if guards and index == 0:
             self.error("E507", "no layer below answers if `when` is false", guards[0].span)
+        covers, cites = entry.covers, _texts(words(entry.get("cites")))
+        verb = covers[0] if covers is not None else ""
+        about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
+        checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
+        layer, blocks = self.once(about, (tree, *guards), checked)
+        self.model.blocks |= blocks
+        if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
+            remedy = "write `replaces` if the rule below is not needed"
+            self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
+        return layer
+
+    def _checked_layer(
+        self,
+        name: str,
+        index: int,
+        entry: Entry,
+        verb: str,
+        tree: Body,
+        guards: list[Scalar],
+        cites: tuple[str, ...],
+    ) -> tuple[RuleLayer, Blocks]:
+        signature = self.names.signature(name)
+        assert signature is not None
+        header = tree.header
+        names = [p.name for p in header.parameters] if header else [p for p, _ in signature.parameters]
+        parameters = tuple((p, type_) for p, (_, type_) in zip(names, signature.parameters, strict=False))
+        frame = Frame()
+        for parameter, type_ in parameters:
+            frame.add(parameter, type_)
         when = self._guard(guards, frame)
-        steps = Steps(
-            self.model,
-            self.signatures,
-            frame,
-            self.report,
-            owner=f"{name}@{index}",
-            file=entry.file,
-            result=signature.result,
-            pure=signature.form != "does",
-        )
-        wraps = covers is not None and covers[0] == "wraps"
-        if wraps and index > 0:
+        pure = signature.form != "does"
+        steps = self._steps(frame, f"{name}@{index}", entry.file, signature.result, pure=pure)
+        if verb == "wraps" and index > 0:
             steps.expressions.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
-        self._check_wraps(name, tree, covers, entry)
-        return RuleLayer(
+        layer = RuleLayer(
             rule=name,
             layer=index,
             file=entry.file,
             form=cast(Form, signature.form),
-            parameters=tuple((p, type_) for p, (_, type_) in zip(names, signature.parameters, strict=False)),
+            parameters=parameters,
             result=signature.result,
             local_count=frame.size,
             local_names=tuple(frame.names),
             when=when,
             body=body,
-            cites=_texts(words(entry.get("cites"))),
+            cites=cites,
             span=entry.span,
-            covers=covers[0] if covers else "",
+            covers=verb,
             part=entry.part,
             local_types=tuple(frame.types),
         )
+        return layer, steps.blocks
+
+    def _steps(self, frame: Frame, owner: str, file: str, result: Type = NOTHING, *, pure: bool = False) -> Steps:
+        return Steps(self.names, frame, self.report, owner=owner, file=file, result=result, pure=pure)
 
     def _guard(self, guards: list[Scalar], frame: Frame) -> core.Expression | None:
         """Join the conditions of a layer and of its enclosing parts."""
@@ -369,88 +397,88 @@ class _Whole(Checker):
             when = checked if when is None else core.Logic("and", when, checked, type=BOOL, span=guard.span)
         return when
 
-    def _check_wraps(self, name: str, tree: Body, covers: tuple[str, str, Span] | None, entry: Entry) -> None:
-        names_base = any(
-            isinstance(node, nodes.Call | nodes.Name) and node.name == "base" for node in descendants(tree)
-        )
-        if (
-            covers is not None
-            and covers[0] == "wraps"
-            and not names_base
-            and entry.get("when") is None
-            and not entry.guards
-        ):
-            self.error(
-                "E507",
-                f"`{name}` wraps, but never calls `base`",
-                covers[2],
-                "write `replaces` if the rule below is not needed",
-            )
-
     # --- triggers and standing rules
 
     def _triggers(self) -> None:
         for trigger in self.composition.read(Trigger):
             pattern = parsed(trigger.on, parse_event_pattern, self.report)
-            if pattern is not None:
-                self._trigger(trigger, pattern)
+            if pattern is None:
+                continue
+            trees = [self._handling(case.does) for case in trigger.cases]
+            otherwise = self._handling(trigger.does if trigger.otherwise is None else trigger.otherwise)
+            self._check_phases(trigger)
+            cases = tuple((_texts(case.in_), _texts(case.cites), case.source.span) for case in trigger.cases)
+            about = ("trigger", trigger.name, trigger.entry.file, trigger.entry.span, cases, _texts(trigger.cites))
+            parts = (pattern, *trees, trigger.does, trigger.otherwise, otherwise, *trigger.entry.guards)
+            checked = self.once(about, parts, partial(self._trigger, trigger, pattern, trees, otherwise))
+            if checked is not None:
+                self.model.triggers[trigger.name], blocks = checked
+                self.model.blocks |= blocks
 
-    def _trigger(self, trigger: Trigger, pattern: nodes.EventPattern) -> None:
-        frame, entry = Frame(), trigger.entry
+    def _handling(self, text: Scalar | None) -> nodes.Procedure | None:
+        """Parse the text of a trigger or standing rule, which has no header."""
+        tree = None if text is None or text.text == "nothing" else self._procedure(text)
+        if tree is not None and tree.header is not None:
+            self.error("E310", "no header is allowed here: names come from `on` or `for`", tree.header.span)
+        return tree
+
+    def _check_phases(self, trigger: Trigger) -> None:
+        seen = set[str]()
+        for phase in (phase for case in trigger.cases for phase in case.in_):
+            if phase.text not in self.model.phases:
+                message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
+                self.error("E301", message, phase.span)
+            elif phase.text in seen:
+                self.error("E501", f"`{phase.text}` has a case already", phase.span)
+            seen.add(phase.text)
+
+    def _trigger(
+        self,
+        trigger: Trigger,
+        pattern: nodes.EventPattern,
+        trees: list[nodes.Procedure | None],
+        rest: nodes.Procedure | None,
+    ) -> tuple[CheckedTrigger, Blocks] | None:
+        frame, entry, blocks = Frame(), trigger.entry, Blocks()
         if self.heard(pattern, frame) is None:
-            return
+            return None
         test = self._guard(list(entry.guards), frame)
         test = self.narrowed(test, pattern.test, self.expressions(frame))
-        cases = tuple(self._cases(trigger, frame))
-        self.model.triggers[trigger.name] = CheckedTrigger(
-            trigger.name, pattern.event, test, frame.size, cases, _texts(trigger.cites), entry.span, entry.file
+        cases = [
+            TriggerCase(
+                _texts(case.in_),
+                self._handler(f"{trigger.name}!{position}", tree, frame, trigger, blocks),
+                _texts(case.cites),
+                case.source.span,
+            )
+            for position, (case, tree) in enumerate(zip(trigger.cases, trees, strict=True))
+        ]
+        last = "always" if trigger.otherwise is None else "otherwise"
+        text = trigger.otherwise or trigger.does
+        if text is not None:
+            block = self._handler(f"{trigger.name}!{last}", rest, frame, trigger, blocks)
+            cases.append(TriggerCase((), block, (), entry.span if trigger.otherwise is None else text.span))
+        cites = _texts(trigger.cites)
+        checked = CheckedTrigger(
+            trigger.name, pattern.event, test, frame.size, tuple(cases), cites, entry.span, entry.file
         )
+        return checked, blocks
 
-    def _cases(self, trigger: Trigger, frame: Frame) -> Iterator[TriggerCase]:
-        name, seen = trigger.name, set[str]()
-        for position, case in enumerate(trigger.cases):
-            for phase in case.in_:
-                if phase.text not in self.model.phases:
-                    message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
-                    self.error("E301", message, phase.span)
-                elif phase.text in seen:
-                    self.error("E501", f"`{phase.text}` has a case already", phase.span)
-                seen.add(phase.text)
-            block = self._handler(f"{name}!{position}", case.does, frame, trigger)
-            yield TriggerCase(_texts(case.in_), block, _texts(case.cites), case.source.span)
-        otherwise = trigger.otherwise
-        if otherwise is not None:
-            is_nothing = otherwise.text == "nothing"
-            block = None if is_nothing else self._handler(f"{name}!otherwise", otherwise, frame, trigger)
-            yield TriggerCase((), block, (), otherwise.span)
-        elif trigger.does is not None:
-            block = self._handler(f"{name}!always", trigger.does, frame, trigger)
-            yield TriggerCase((), block, (), trigger.entry.span)
-
-    def _handler(self, name: str, text: Scalar | None, frame: Frame, owner: Trigger | Standing) -> str | None:
+    def _handler(
+        self, name: str, tree: nodes.Procedure | None, frame: Frame, owner: Trigger | Standing, blocks: Blocks
+    ) -> str | None:
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
-        tree = self._procedure(text)
         if tree is None:
             return None
-        if tree.header is not None:
-            self.error("E310", "no header is allowed here: names come from `on` or `for`", tree.header.span)
         inner = Frame()
         parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in _variables(frame)]
         for parameter, type_ in parameters:
             inner.add(parameter, type_)
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
-        steps = Steps(
-            self.model,
-            self.signatures,
-            inner,
-            self.report,
-            owner=name,
-            file=owner.entry.file,
-            result=NOTHING,
-            pure=False,
-        )
+        steps = self._steps(inner, name, owner.entry.file)
         body = steps.block(tree.body)
-        self.model.blocks[name] = RuleLayer(
+        blocks |= steps.blocks
+        blocks[name] = RuleLayer(
             name,
             0,
             owner.entry.file,
@@ -469,27 +497,34 @@ class _Whole(Checker):
 
     def _standing(self) -> None:
         for rule in self.composition.read(Standing):
-            name, entry, frame = rule.name, rule.entry, Frame()
-            expressions = self.expressions(frame)
-            binders: list[tuple[int, core.Expression]] = []
-            test = self._guard(list(entry.guards), frame)
-            tree: nodes.Expr | None
-            if rule.for_ is not None:
-                match = parsed(rule.for_, parse_match, self.report)
-                if match is None:
-                    continue
-                for binder in match.binders:
-                    items, of = expressions.items(binder.items)
-                    binders.append((frame.add(binder.name, of).index, items))
-                tree = match.test
-            else:
-                tree = condition_of(rule.whenever, self.report)
-            test = self.narrowed(test, tree, expressions)
-            handler = self._handler(f"{name}?", rule.does, frame, rule)
-            if handler is not None:
-                self.model.standing[name] = StandingRule(
-                    name, tuple(binders), test, frame.size, handler, _texts(rule.cites), entry.span, entry.file
-                )
+            match = parsed(rule.for_, parse_match, self.report)
+            tree = match.test if match is not None else condition_of(rule.whenever, self.report)
+            does = self._handling(rule.does)
+            if does is None or (match is None and rule.for_ is not None):
+                continue
+            about = ("standing", rule.name, rule.entry.file, rule.entry.span, _texts(rule.cites))
+            parts = (match, tree, does, *rule.entry.guards)
+            checked = self.once(about, parts, partial(self._standing_rule, rule, match, tree, does))
+            self.model.standing[rule.name], blocks = checked
+            self.model.blocks |= blocks
+
+    def _standing_rule(
+        self, rule: Standing, match: nodes.Match | None, tree: nodes.Expr | None, does: nodes.Procedure
+    ) -> tuple[StandingRule, Blocks]:
+        entry, frame, blocks = rule.entry, Frame(), Blocks()
+        expressions = self.expressions(frame)
+        test = self._guard(list(entry.guards), frame)
+        binders: list[tuple[int, core.Expression]] = []
+        for binder in match.binders if match is not None else ():
+            items, of = expressions.items(binder.items)
+            binders.append((frame.add(binder.name, of).index, items))
+        test = self.narrowed(test, tree, expressions)
+        handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
+        assert handler is not None
+        checked = StandingRule(
+            rule.name, tuple(binders), test, frame.size, handler, _texts(rule.cites), entry.span, entry.file
+        )
+        return checked, blocks
 
     # --- settings, laws
 
@@ -545,6 +580,10 @@ def literal_type(tree: Body | None) -> Type | None:
         return None
     value = tree.body.value if isinstance(tree.body, nodes.Negative) else tree.body
     return BOOL if isinstance(value, nodes.BoolLiteral) else INT if isinstance(value, nodes.IntLiteral) else None
+
+
+def _names_base(tree: Body) -> bool:
+    return any(isinstance(node, nodes.Call | nodes.Name) and node.name == "base" for node in descendants(tree))
 
 
 def _texts(scalars: Iterable[Scalar]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from interpreter.base.source import Span
 from interpreter.language import core, nodes
-from interpreter.language.model import Model
+from interpreter.language.resolve import Names
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -55,7 +55,7 @@ TYPE_FORMS: dict[str, tuple[str, tuple[type[Type], ...], type[AnyType]]] = {
 class Checker(Protocol):
     """Entry points of the expression checker, for arguments."""
 
-    model: Model
+    names: Names
 
     def value(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression: ...
 
@@ -134,7 +134,7 @@ class BuiltinCall:
 
     def _bag(self, node: nodes.Expr) -> core.Expression:
         checker, bag = self.checker, self.bag
-        if checker.model.is_unit(bag):
+        if checker.names.is_unit(bag):
             return checker.need(node, INT)
         value = checker.value(node, BagType(bag) if bag else None)
         if isinstance(value.type, BagType) and bag in ("", value.type.name):

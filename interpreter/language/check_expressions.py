@@ -19,7 +19,8 @@ from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
 from interpreter.language.format import format_node
-from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
+from interpreter.language.model import CardKind, Group, Signature, Table
+from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.types import (
     BOOL,
@@ -27,7 +28,6 @@ from interpreter.language.types import (
     NEVER,
     NODE,
     NONE,
-    PLACE,
     SEAT,
     TEXT,
     BagType,
@@ -61,7 +61,6 @@ __all__ = ["Expressions"]
 
 Sign = Literal["+", "-", "*", "div", "mod"]
 Relation = Literal["==", "!=", "<", "<=", ">", ">="]
-ROLE = KindType("role")
 PHASE = KindType("phase", optional=True)
 OTHER_CALLS = {
     "len": "write `count(…)`",
@@ -72,22 +71,16 @@ OTHER_CALLS = {
 """Functions of other languages, and what to write instead."""
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
 """Words of other languages, with a hint."""
-MAXIMUM_NESTING = 6
 
 
 class Expressions:
     """Checks the expressions of one text."""
 
-    def __init__(
-        self, model: Model, signatures: Signatures, frame: Frame, report: Callable[[Diagnostic], None]
-    ) -> None:
-        self.model = model
-        self.signatures = signatures
+    def __init__(self, names: Names, frame: Frame, report: Callable[[Diagnostic], None]) -> None:
+        self.names = names
         self.frame = frame
         self.report = report
         self.base: tuple[str, int, Signature] | None = None
-        self.weights: Mapping[str, int] = {}
-        """Named weights of a policy."""
         self.hints: Mapping[str, str] = OTHER_WORDS
         """Help for unknown names."""
 
@@ -124,7 +117,8 @@ class Expressions:
         if isinstance(value.type, HolderType | PlaceType | NeverType | PileType):
             return value
         message = f"got {value.type}, want a zone, pool, track, stock or place"
-        held = [name for name in self._group_names(value.type) if isinstance(self.model.groups[name].type, HolderType)]
+        groups = self.names.model.groups
+        held = [name for name in self._group_names(value.type) if isinstance(groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
         self.report(Diagnostic("E410", message, node.span, help=f"a {value.type} has {names}" if held else None))
         return self._never(node.span)
@@ -256,7 +250,7 @@ class Expressions:
     def _yes_or_no(self, value: bool, expected: Type | None, span: Span) -> core.Expression:
         """Check `yes` or `no`: a boolean, or the member of that name if a kind is expected."""
         word = "yes" if value else "no"
-        if isinstance(expected, KindType) and word in (members := self.members(expected.name)):
+        if isinstance(expected, KindType) and word in (members := self.names.members(expected.name)):
             return core.Const(members.index(word), type=expected.sure, span=span)
         return core.Const(value, type=BOOL, span=span)
 
@@ -271,31 +265,32 @@ class Expressions:
 
     def _card(self, key: int | str, expected: CardType, span: Span) -> core.Expression | None:
         """Return the card with a key, of the expected kind, or None."""
-        matches = [i for i, row in enumerate(self.model.cards) if row.key == key and expected.name in ("", row.kind)]
-        if len(matches) > 1 and len({self.model.cards[index].kind for index in matches}) == 1:
-            self._copies(self.model.card_kinds[self.model.cards[matches[0]].kind], key, span)
+        matches = self.names.cards(key, expected.name)
+        if len(matches) > 1 and len({kind for _, kind in matches}) == 1:
+            self._copies(matches[0][1], key, span)
             return self._never(span)
         if len(matches) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
-            calls = [f"`{self.model.cards[index].kind}({shown})`" for index in matches]
+            calls = [f"`{kind}({shown})`" for _, kind in matches]
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
             self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
             return self._never(span)
         if not matches:
             return None
-        return core.Const(matches[0], type=CardType(self.model.cards[matches[0]].kind), span=span)
+        number, kind = matches[0]
+        return core.Const(number, type=CardType(kind), span=span)
 
-    def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
+    def _copies(self, name: str, key: int | str | None, span: Span) -> None:
         """Report the key of copies: it does not identify a card."""
         shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
-        number = sum(row.kind == kind.name and row.key == key for row in self.model.cards)
-        message = f"{shown} is the key of {number} copies" if number else f"some cards of {kind.name} are copies"
-        example = f"`first(c in ZONE where c.{kind.key} == {shown})`"
-        help = f"compare `{kind.key}`, or name its zone: {example}"
+        model = self.names.model
+        number, attribute = sum(r.kind == name and r.key == key for r in model.cards), model.card_kinds[name].key
+        message = f"{shown} is the key of {number} copies" if number else f"some cards of {name} are copies"
+        example = f"`first(c in ZONE where c.{attribute} == {shown})`"
+        help = f"compare `{attribute}`, or name its zone: {example}"
         self.report(Diagnostic("E303", message, span, help=help))
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
-        graph = self.model.graph
         if isinstance(expected, TextType):
             return core.Const(value, type=TEXT, span=span)
         if (
@@ -304,10 +299,12 @@ class Expressions:
             and (card := self._card(value, expected, span)) is not None
         ):
             return card
-        names = [row.name for row in graph.nodes] if graph else []
-        if value in names:
-            return core.Const(names.index(value), type=NODE, span=span)
-        members = {member for kind in self.model.kinds.values() for member in kind.members}
+        node = self.names.node(value)
+        if node is not None:
+            return core.Const(node, type=NODE, span=span)
+        model = self.names.model
+        names = [row.name for row in model.graph.nodes] if model.graph else []
+        members = {member for kind in model.kinds.values() for member in kind.members}
         plain = "a member of a kind" if value in members else "a number" if value.isdecimal() else None
         help = f"write {plain} without quotes: `{value}`" if plain else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
@@ -319,32 +316,28 @@ class Expressions:
         variable = self.frame.find(name)
         if variable is not None:
             return core.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
-        if name in self.weights:
-            return core.Const(self.weights[name], type=INT, span=span)
+        names = self.names
+        weight = names.weight(name)
+        if weight is not None:
+            return core.Const(weight, type=INT, span=span)
         if name == "players":
             return core.PlayerCount(type=INT, span=span)
         if name == "seats":
             return core.AllSeats(type=ListType(SEAT), span=span)
         if name == "phase":
             return _phase(self.frame.known(name), span)
-        group = self.model.groups.get(name)
+        group = names.group(name)
         if group is not None and not group.owner:
-            return self._cell(name, None, span, self.frame.known(name))
-        if name in self.model.settings:
-            known = self.frame.known(name)
-            return core.SettingValue(name, type=known or self.model.settings[name].type, span=span)
-        if name in self.model.interpretations:
-            return core.SettingValue(name, type=KindType(name), span=span)
-        role = self.model.roles.get(name)
-        if role is not None and role.seats == 1 and not (isinstance(expected, KindType)):
+            return self._cell(group, None, span, self.frame.known(name))
+        setting = names.setting(name)
+        if setting is not None:
+            return core.SettingValue(name, type=self.frame.known(name) or setting, span=span)
+        if not isinstance(expected, KindType) and names.is_seat(name):
             return core.RoleSeat(name, type=SEAT, span=span)
-        domain = self.domain(name, span)
-        if domain is not None:
-            return domain
-        member = self._kind_member(name, expected, span)
-        if member is not None:
-            return member
-        signature = self.signatures.get(self.model.called(name, span))
+        found = self.domain(name, span) or self._kind_member(name, expected, span)
+        if found is not None:
+            return found
+        signature = names.rule(name, span)
         if signature is not None and signature.constant:
             return core.CallRule(signature.name, (), type=signature.result, span=span)
         self._unknown(name, span)
@@ -352,54 +345,33 @@ class Expressions:
 
     def domain(self, name: str, span: Span) -> core.Expression | None:
         """Return the list of all values of a type, for its name used as an expression."""
-        kind = self.model.kinds.get(name)
-        if kind is not None and kind.range is not None:
-            first, last = kind.range
-            return core.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
-        of: Type | None = None
-        if kind is not None and not kind.unit and name not in self.model.interpretations:
-            of = KindType(name)
-        elif name == "card" or name in self.model.card_kinds:
-            of = CardType("" if name == "card" else name)
-        elif self.model.graph is not None and name == self.model.graph.node:
-            of = NODE
-        if of is not None:
-            return core.Const(tuple(self.model.values(of)), type=ListType(of), span=span)
         if name == "seat":
             return core.AllSeats(type=ListType(SEAT), span=span)
-        return None
+        values = self.names.domain(name)
+        return core.Const(values[0], type=ListType(values[1]), span=span) if values is not None else None
 
     def _kind_member(self, name: str, expected: Type | None, span: Span) -> core.Expression | None:
         """Resolve a member of a kind: of the expected kind, else of the only kind that has it."""
+        names = self.names
         if isinstance(expected, KindType):
-            members = self.members(expected.name)
+            members = names.members(expected.name)
             if name in members:
                 return core.Const(members.index(name), type=expected.sure, span=span)
-        if isinstance(expected, PieceType) and name in self.model.pieces:
-            return core.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
-        kinds = [
-            k for k in self.model.kinds if name in self.model.kinds[k].members and k not in self.model.interpretations
-        ]
-        if name in self.model.roles:
-            kinds.append("role")
-        if not kinds and name in self.model.phases:
-            kinds.append("phase")
+        if isinstance(expected, PieceType) and name in (pieces := names.pieces()):
+            return core.Const(pieces.index(name), type=PieceType(name), span=span)
+        kinds = names.kinds_with(name)
         if len(kinds) == 1:
-            return core.Const(self.members(kinds[0]).index(name), type=KindType(kinds[0]), span=span)
+            return core.Const(names.members(kinds[0]).index(name), type=KindType(kinds[0]), span=span)
         if len(kinds) > 1:
             listed = " and ".join(f"`{kind}`" for kind in kinds)
             self.error("E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span)
             return self._never(span)
         return None
 
-    def members(self, kind: str) -> tuple[str, ...]:
-        if kind == "places" and self.model.graph is not None:
-            return tuple(self.model.graph.sets)
-        return self.model.members(kind)
-
-    def _cell(self, name: str, owner: core.Expression | None, span: Span, known: Type | None = None) -> core.Expression:
-        group = self.model.groups[name]
-        cell = core.Cell(name, owner, type=group.type, span=span)
+    def _cell(
+        self, group: Group, owner: core.Expression | None, span: Span, known: Type | None = None
+    ) -> core.Expression:
+        cell = core.Cell(group.name, owner, type=group.type, span=span)
         if isinstance(group.type, HolderType):
             return cell
         return core.Read(cell, type=known or group.type, span=span)
@@ -410,8 +382,8 @@ class Expressions:
         if node.name == "piece":
             of = self._any(node.of, None, False)
             if isinstance(of.type, PlaceType):
-                cell = core.Cell("piece", of, type=self.model.groups["piece"].type, span=node.span)
-                return core.Read(cell, type=known or PieceType(optional=True), span=node.span)
+                cell = core.Cell("piece", of, type=PieceType(optional=True), span=node.span)
+                return core.Read(cell, type=known or cell.type, span=node.span)
         of = self.value(node.of)
         if of.type.optional:
             self._maybe_none(node.of, of.type)
@@ -423,58 +395,30 @@ class Expressions:
         if isinstance(of.type, NeverType):
             return self._never(span)
         if isinstance(of.type, RecordType):
-            fields = self.model.records[of.type.name]
+            fields = self.names.record(of.type.name) or {}
             if name in fields:
                 position = list(fields).index(name)
                 return core.FieldOf(of, position, type=known or fields[name], span=span)
             return self._no_attribute(of.type, node, fields)
-        key = self.group_key(of.type, name)
-        if key is not None:
-            return self._cell(key, of, span, known)
-        attributes = self.attributes(of.type)
+        group = self.names.group_of(of.type, name)
+        if group is not None:
+            return self._cell(group, of, span, known)
+        attributes = self.names.attributes(of.type)
         if name in attributes:
             return core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
         if isinstance(of.type, PileType) and name == "top":
             return core.CallBuiltin(BUILTINS["top"], (of,), type=CardType(of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
 
-    def group_key(self, type_: Type, name: str) -> str | None:
-        """Return the group of cells with a name that belongs to a type, or None."""
-        for key in (name, f"{owner_word(type_)}.{name}"):
-            group = self.model.groups.get(key)
-            if group is not None and group.owner == type_.word:
-                return key
-        return None
-
     def _group_names(self, type_: Type) -> list[str]:
-        return [name for name, group in self.model.groups.items() if group.owner == type_.word]
-
-    def attributes(self, type_: Type) -> dict[str, Type]:
-        """Printed attributes of a type."""
-        graph = self.model.graph
-        match type_:
-            case CardType():
-                kind = self.model.card_kinds.get(type_.name)
-                return dict(kind.attributes) if kind else {}
-            case SeatType():
-                return {"counts": BOOL, "role": ROLE, "number": INT}
-            case PieceType():
-                return {"owner": SEAT}
-            case NodeType() if graph:
-                return {**graph.attributes, "places": ListType(PLACE)}
-            case PlaceType() if graph:
-                return {**graph.place, graph.node: NODE, "number": INT}
-            case LinkType() if graph:
-                return {**graph.link, "from": NODE, "to": NODE}
-            case _:
-                return {}
+        return [name for name, group in self.names.model.groups.items() if group.owner == type_.word]
 
     def _no_attribute(self, type_: Type, node: nodes.Attribute, known: Iterable[str]) -> core.Expression:
         names = list(known)
         notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
         help = None
         if isinstance(type_, CardType) and not type_.name:
-            kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
+            kinds = [k for k, kind in self.names.model.card_kinds.items() if node.name in kind.attributes]
             if kinds:
                 help = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
         if isinstance(type_, CollectionType):
@@ -484,12 +428,10 @@ class Expressions:
         return self._never(node.span)
 
     def _index(self, node: nodes.Index) -> core.Expression:
-        if (
-            isinstance(node.of, nodes.Name)
-            and self.frame.find(node.of.name) is None
-            and node.of.name in self.model.tables
-        ):
-            return self._table_cell(node, node.of.name)
+        if isinstance(node.of, nodes.Name) and self.frame.find(node.of.name) is None:
+            table = self.names.table(node.of.name)
+            if table is not None:
+                return self._table_cell(node, table)
         of = self.value(node.of)
         if len(node.keys) != 1:
             self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
@@ -506,8 +448,8 @@ class Expressions:
                 self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
                 return self._never(node.span)
 
-    def _table_cell(self, node: nodes.Index, name: str) -> core.Expression:
-        table = self.model.tables[name]
+    def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
+        name = table.name
         if len(node.keys) != len(table.keys):
             expected = ", ".join(table.keys)
             self.error("E405", f"`{name}` has the keys [{expected}], got {counted(len(node.keys), 'key')}", node.span)
@@ -520,7 +462,7 @@ class Expressions:
     def _call(self, node: nodes.Call, *, procedures: bool = False, maybe: bool = False) -> core.Expression:
         if node.name == "base":
             return self._call_base(node)
-        signature = self.signatures.get(self.model.called(node.name, node.span))
+        signature = self.names.rule(node.name, node.span)
         if signature is not None and signature.unread:
             for argument in node.arguments:
                 self._silent_type(argument)
@@ -536,19 +478,20 @@ class Expressions:
                 return self._never(node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
-        fields = self.model.records.get(node.name)
+        fields = self.names.record(node.name)
         if fields is not None:
             arguments = self.arguments(node, node.name, list(fields.items()), None)
             return core.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
         function = FUNCTIONS.get(node.name)
         if function is not None:
             return self._builtin(node, function, maybe)
-        if node.name in self.model.card_kinds:
-            return self._card_of_kind(node, self.model.card_kinds[node.name], maybe)
-        known = [*self.signatures, *self.model.records, *FUNCTIONS]
+        kind = self.names.card_kind(node.name)
+        if kind is not None:
+            return self._card_of_kind(node, kind, maybe)
+        known = [*self.names.signatures, *self.names.model.records, *FUNCTIONS]
         help = OTHER_CALLS.get(node.name)
         near = "" if help else did_you_mean(node.name, known)
-        if node.name in self.model.tables:
+        if self.names.table(node.name) is not None:
             help = f"`{node.name}` is a table: read it as `{node.name}[…]`"
         self.error("E301", f"unknown rule `{node.name}`{near}", node.name_span, help)
         for argument in node.arguments:
@@ -569,8 +512,8 @@ class Expressions:
                 self.error("E302", f"there is no {card} {literal.value}", literal.span)
             return found_card or self._never(node.span)
         arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
-        if any(row.copies > 1 for row in self.model.cards if row.kind == kind.name):
-            self._copies(kind, None, node.span)
+        if self.names.has_copies(kind.name):
+            self._copies(kind.name, None, node.span)
             return self._never(node.span)
         if len(arguments) != 1:
             return self._never(node.span)
@@ -638,11 +581,11 @@ class Expressions:
             return core.Static("node.links", arguments[0], type=type_, span=node.span)
         if node.name == "sum" and builtin.bag:
             return self._sum_of_bags(arguments[0], builtin.bag, node.span)
-        graph = self.model.graph
-        if node.name in ("distance", "path") and graph is not None:
-            if graph.dealt in self.model.groups:
-                arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
-            elif graph.dealt is None and graph.length is None and graph.measure is None:
+        if node.name in ("distance", "path"):
+            dealt, has_lengths = self.names.lengths()
+            if (zone := self.names.group(dealt)) is not None:
+                arguments.append(self._read(self._cell(zone, None, node.span)))
+            elif not has_lengths and (graph := self.names.model.graph) is not None:
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
                 self.report(Diagnostic("E304", message, node.span, help=remedy))
@@ -653,7 +596,7 @@ class Expressions:
     def _of_table(self, node: nodes.Call) -> core.Expression:
         """Check ``keys(table)`` and ``keys(table, key)``, the values of a key, and ``cells(table, keys …)``, a line."""
         first, *others = node.arguments or (None,)
-        table = self.model.tables.get(first.name) if isinstance(first, nodes.Name) else None
+        table = self.names.table(first.name) if isinstance(first, nodes.Name) else None
         if table is None:
             self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
             return self._never(node.span)
@@ -683,7 +626,7 @@ class Expressions:
         )
 
     def _empty_bag(self, kind: str, span: Span) -> core.Expression:
-        return core.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
+        return core.Const((0,) * len(self.names.members(kind)), type=BagType(kind), span=span)
 
     # --- loops over lists
 
@@ -785,13 +728,12 @@ class Expressions:
             return
         last = node.keys[-1]
         last = last.value if isinstance(last, nodes.Negative) else last
-        kind = self.model.card_kinds.get(of.name) if isinstance(of, CardType) else None
+        kind = self.names.card_kind(of.name) if isinstance(of, CardType) else None
         unique = isinstance(of, IntType | KindType | NeverType) or (
             isinstance(last, nodes.Name) and last.name == node.variable
         )
         if isinstance(last, nodes.Attribute) and isinstance(last.of, nodes.Name) and last.of.name == node.variable:
-            copied = kind is not None and any(r.copies > 1 for r in self.model.cards if r.kind == kind.name)
-            unique |= (kind is not None and last.name == kind.key and not copied) or (
+            unique |= (kind is not None and last.name == kind.key and not self.names.has_copies(kind.name)) or (
                 isinstance(of, SeatType) and last.name == "number"
             )
         if not unique and not node.listed:
@@ -925,8 +867,7 @@ class Expressions:
         if isinstance(node, nodes.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
-            model = self.model
-            return node.name in model.groups or node.name in model.settings or node.name in model.interpretations
+            return self.names.group(node.name) is not None or self.names.setting(node.name) is not None
         return not isinstance(
             node, nodes.IntLiteral | nodes.TextLiteral | nodes.BoolLiteral | nodes.NoneLiteral | nodes.ListLiteral
         )
@@ -950,13 +891,14 @@ class Expressions:
 
     def _is_kind(self, node: nodes.IsKind) -> core.Expression:
         value = self.value(node.value)
-        known = tuple(self.model.card_kinds) if isinstance(value.type, CardType) else self.model.pieces
+        is_card = isinstance(value.type, CardType)
         if isinstance(value.type, NeverType):
             return self._never(node.span)
         if not isinstance(value.type, CardType | PieceType):
             help = "`==` compares values; `is` tests the kind of a card"
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
-        elif node.kind not in known:
+        elif not (self.names.card_kind(node.kind) if is_card else node.kind in self.names.pieces()):
+            known = [*self.names.model.card_kinds] if is_card else self.names.pieces()
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
@@ -984,7 +926,7 @@ class Expressions:
         member = self.value(kind)
         if isinstance(member.type, NeverType):
             return self._never(span)
-        token = self.model.kinds.get(member.type.name) if isinstance(member.type, KindType) else None
+        token = self.names.kind(member.type.name) if isinstance(member.type, KindType) else None
         if token is None or member.type.optional:
             self.error("E401", f"got {member.type}, want a kind of token after `of`", kind.span)
             return self._never(span)
@@ -997,7 +939,7 @@ class Expressions:
     def _read(self, value: core.Expression) -> core.Expression:
         if not isinstance(value.type, HolderType):
             return value
-        type_ = read_type(value.type, unit=self.model.is_unit(value.type.name))
+        type_ = read_type(value.type, unit=self.names.is_unit(value.type.name))
         return core.Read(value, type=type_, span=value.span)
 
     def fit(self, value: core.Expression, expected: Type, span: Span, detail: str) -> core.Expression:
@@ -1030,14 +972,14 @@ class Expressions:
         )
 
     def _unknown(self, name: str, span: Span) -> None:
-        model = self.model
+        model = self.names.model
         group = model.groups.get(name)
         if group is not None:
             self._report_missing_owner(group, span)
             return
         known = [
             *self.frame.all_names(),
-            *self.weights,
+            *self.names.weights,
             *(group.name for group in model.groups.values() if not group.owner),
             *model.settings,
             *model.tables,
@@ -1052,7 +994,7 @@ class Expressions:
         help = self.hints.get(name)
         if name == "base" and self.base is not None:
             help = "call the layer below as `base(…)`"
-        elif name in self.signatures:
+        elif name in self.names.signatures:
             help = f"`{name}` is a rule: call it as `{name}(…)`"
         elif name in model.tables:
             help = f"`{name}` is a table: read it as `{name}[…]`"
@@ -1075,11 +1017,6 @@ class Expressions:
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)
-
-
-def owner_word(type_: Type) -> str:
-    """Return the word before the dot in names of attributes of a type: the kind of a card, else the form."""
-    return type_.name if isinstance(type_, CardType) else type_.word
 
 
 def _phase(known: Type | None, span: Span) -> core.Expression:

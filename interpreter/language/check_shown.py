@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
@@ -11,10 +12,11 @@ from interpreter.language import core
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
-from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase, Signatures
+from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase
 from interpreter.language.parse import parse_event_pattern, parse_match
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, condition_of, expression_of, parsed
+from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
 from interpreter.language.types import (
     LINK,
@@ -47,9 +49,15 @@ class Shown(Checker):
     """Checks texts and displays. ``unread``: the text of some procedure, which may ask decisions, is invalid."""
 
     def __init__(
-        self, composition: Composition, declared: Declared, signatures: Signatures, report: Report, *, unread: bool
+        self,
+        composition: Composition,
+        declared: Declared,
+        names: Names,
+        diagnostics: list[Diagnostic],
+        *,
+        unread: bool,
     ) -> None:
-        super().__init__(composition, declared, signatures, report)
+        super().__init__(composition, declared, names, diagnostics)
         self.unread = unread
 
     def check(self) -> None:
@@ -81,7 +89,7 @@ class Shown(Checker):
         for panel in self.composition.read(drawings.Panel):
             if panel.says is not None:
                 self._add_below(f"table.{panel.name}", self._says(panel.says, []))
-        Layout(self.composition, self.declared, self.signatures, self.report).check()
+        Layout(self.composition, self.declared, self.names, self.diagnostics).check()
 
     def _alternatives(self) -> None:
         """Collect the variables of every alternative: the actor, the decision's context and its own choices."""
@@ -125,11 +133,13 @@ class Shown(Checker):
         return None
 
     def _says(self, value: Value | None, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
-        if isinstance(value, Scalar):
-            return {"en": self.phrase(value, bound)}
-        if isinstance(value, Mapping):
-            return {e.key.text: self.phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
-        return {}
+        def said() -> dict[str, Phrase]:
+            if isinstance(value, Scalar):
+                return {"en": self.phrase(value, bound)}
+            entries = value.entries if isinstance(value, Mapping) else ()
+            return {e.key.text: self.phrase(e.value, bound) for e in entries if isinstance(e.value, Scalar)}
+
+        return self.once(("says", *bound), (value,), said)
 
     def _moment(self, value: Value | None) -> str:
         text = word(value)

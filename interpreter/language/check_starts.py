@@ -138,12 +138,12 @@ class Starts(Checker):
         """Check an attribute or rule of one card, which is local 0."""
         card = CardType(group.type.name if isinstance(group.type, CardHolderType) else "")
         local = core.Local(0, "card", type=card, span=name.span)
-        attributes = self.expressions().attributes(card)
+        attributes = self.names.attributes(card)
         if name.text in attributes:
             if expected is not None and not isinstance(attributes[name.text], type(expected) | NeverType):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {expected}", name.span)
             return core.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
-        signature = self.signatures.get(self.model.called(name.text, name.span))
+        signature = self.names.rule(name.text, name.span)
         if signature is not None and signature.unread:
             return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:

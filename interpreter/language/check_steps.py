@@ -15,19 +15,15 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
-from interpreter.language.check_expressions import MAXIMUM_NESTING, Expressions
-from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.model import RuleLayer
+from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
-    BOOL,
     INT,
-    LINK,
     NEVER,
-    NODE,
     NOTHING,
-    PLACE,
     SEAT,
-    TEXT,
     BagType,
     CardHolderType,
     CardType,
@@ -35,23 +31,17 @@ from interpreter.language.types import (
     Holder,
     HolderType,
     IntType,
-    KindType,
     ListType,
     NeverType,
     NoneType,
     NothingType,
-    PieceType,
     PilesType,
     PileType,
     PlaceType,
-    PoolType,
-    RecordType,
-    RoomType,
     SeatType,
     SetType,
     StockType,
     TokenHolderType,
-    TrackType,
     Type,
     ZoneType,
     read_type,
@@ -61,6 +51,7 @@ from interpreter.language.walk import descendants
 __all__ = ["Steps"]
 
 Where = Literal["in", "top", "bottom", "new pile"]
+Blocks = dict[str, RuleLayer]
 
 
 class Steps:
@@ -68,8 +59,7 @@ class Steps:
 
     def __init__(
         self,
-        model: Model,
-        signatures: Signatures,
+        names: Names,
         frame: Frame,
         report: Callable[[Diagnostic], None],
         *,
@@ -77,12 +67,14 @@ class Steps:
         file: str,
         result: Type,
         pure: bool,
+        blocks: Blocks | None = None,
     ) -> None:
-        self.model = model
-        self.signatures = signatures
+        self.names = names
         self.frame = frame
         self.report = report
-        self.expressions = Expressions(model, signatures, frame, report)
+        self.expressions = Expressions(names, frame, report)
+        self.blocks: Blocks = {} if blocks is None else blocks
+        """Delayed blocks of the text, as procedures."""
         self.owner = owner
         self.file = file
         self.result = result
@@ -155,7 +147,7 @@ class Steps:
 
     def _is_function(self, called: core.Expression) -> bool:
         if isinstance(called, core.CallRule):
-            return self.expressions.signatures[called.rule].form != "does"
+            return self.names.signatures[called.rule].form != "does"
         return not isinstance(called, core.CallBase) and called.type != NEVER
 
     def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
@@ -315,15 +307,14 @@ class Steps:
             variable = self.frame.find(node.name)
             if variable is not None:
                 return variable, None, variable.type
-            group = self.model.groups.get(node.name)
+            group = self.names.group(node.name)
             if group is not None and not group.owner and not isinstance(group.type, HolderType):
                 return None, core.Cell(node.name, None, type=group.type, span=node.span), group.type
         if isinstance(node, nodes.Attribute):
             of = self.expressions.value(node.of)
-            key = self.expressions.group_key(of.type, node.name)
-            group = self.model.groups.get(key) if key else None
-            if key and group is not None and not isinstance(group.type, HolderType):
-                return None, core.Cell(key, of, type=group.type, span=node.span), group.type
+            group = self.names.group_of(of.type, node.name)
+            if group is not None and not isinstance(group.type, HolderType):
+                return None, core.Cell(group.name, of, type=group.type, span=node.span), group.type
             if of.type == NEVER:
                 return None, None, NEVER
         if isinstance(node, nodes.Name) and not self.expressions.knows(node):
@@ -338,11 +329,12 @@ class Steps:
     def _new_local(self, node: nodes.Name) -> None:
         """Report an assignment to an unknown name and declare it as a local, so that it is reported once."""
         name = node.name
-        if name in self.model.tables or name in self.expressions.signatures:
-            what = "table" if name in self.model.tables else "rule"
+        model = self.names.model
+        if name in model.tables or name in self.names.signatures:
+            what = "table" if name in model.tables else "rule"
             self.report(Diagnostic("E411", f"cannot assign to the {what} `{name}`", node.span))
         else:
-            near = did_you_mean(name, [*self.frame.all_names(), *self.model.groups])
+            near = did_you_mean(name, [*self.frame.all_names(), *model.groups])
             help = f"declare a new name with `let`: `let {name} = …`"
             self.report(Diagnostic("E301", f"unknown name `{name}`{near}", node.span, help=help))
         self.frame.add(name, NEVER)
@@ -386,7 +378,7 @@ class Steps:
                 case nodes.Perform() | nodes.Move() | nodes.Note() | nodes.Settle() | nodes.Choose():
                     has_effects = True
                 case nodes.Call(name):
-                    signature = self.signatures.get(self.model.called(name, node.span))
+                    signature = self.names.rule(name, node.span)
                     has_effects |= name == "base" or (signature is not None and signature.form == "does")
                 case _:
                     pass
@@ -395,12 +387,12 @@ class Steps:
 
     def _forget_state(self) -> None:
         """Drop all facts about the state. Facts about locals and printed data remain."""
-        groups = self.model.groups
+        group = self.names.group
         for facts in self.frame.facts:
             for path in list(facts):
                 root, *attributes = path.split(".")
-                of_state = self.frame.find(root) is None and root in groups
-                if of_state or any(attribute in groups for attribute in attributes):
+                of_state = self.frame.find(root) is None and group(root) is not None
+                if of_state or any(group(attribute) is not None for attribute in attributes):
                     del facts[path]
 
     def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
@@ -474,7 +466,7 @@ class Steps:
                 return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
             case (TokenHolderType() as held, TokenHolderType() | NeverType()):
                 self._same_token(held, target.type, node)
-                amount = self.expressions.need(node.what, read_type(held, unit=self.model.is_unit(held.name)))
+                amount = self.expressions.need(node.what, read_type(held, unit=self.names.is_unit(held.name)))
                 return core.MoveTokens(amount, source, target, span=node.span)
             case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
                 amount = self.expressions.need(node.what, INT)
@@ -545,9 +537,9 @@ class Steps:
         return core.MoveAll(source, target, node.target.where, span=node.span)
 
     def _note(self, node: nodes.Note) -> core.Step:
-        event = self.model.events.get(node.event)
+        event = self.names.event(node.event)
         if event is None:
-            message = f"unknown event `{node.event}`{did_you_mean(node.event, self.model.events)}"
+            message = f"unknown event `{node.event}`{did_you_mean(node.event, self.names.model.events)}"
             self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
             return core.Notes(node.event, (), span=node.span)
         values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
@@ -614,18 +606,18 @@ class Steps:
         for variable in captured:
             inner.add(variable.name, self.frame.known(variable.name) or variable.type)
         steps = Steps(
-            self.model,
-            self.signatures,
+            self.names,
             inner,
             self.report,
             owner=self.owner,
             file=self.file,
             result=NOTHING,
             pure=False,
+            blocks=self.blocks,
         )
         body = steps.block(node.body)
-        name = f"{self.owner}/{node.edge} of {node.of}/{sum(k.startswith(self.owner + '/') for k in self.model.blocks)}"
-        self.model.blocks[name] = RuleLayer(
+        name = f"{self.owner}/{node.edge} of {node.of}/{len(self.blocks)}"
+        self.blocks[name] = RuleLayer(
             rule=name,
             layer=0,
             file=self.file,
@@ -645,100 +637,10 @@ class Steps:
     # --- types
 
     def resolve(self, node: nodes.Type) -> Type:
-        return resolve_type(self.model, node, self.report)
+        return resolve_type(self.names, node, self.report)
 
     def _impure(self, effect: str, span: Span) -> None:
         self.report(Diagnostic("E701", f"this {effect}: functions only compute; move it to a `does`", span))
 
     def _error(self, code: str, message: str, span: Span) -> None:
         self.report(Diagnostic(code, message, span))
-
-
-OTHER_TYPES = {"player": "seat", "number": "int", "integer": "int", "boolean": "bool", "string": "text", "str": "text"}
-"""Type names of other languages, with ours."""
-NAMED_TYPES: dict[str, Type] = {
-    "int": INT,
-    "bool": BOOL,
-    "text": TEXT,
-    "seat": SEAT,
-    "card": CardType(),
-    "piece": PieceType(),
-    "role": KindType("role"),
-    "phase": KindType("phase"),
-    "place": PLACE,
-    "link": LINK,
-    "pile": PileType(),
-}
-"""Built-in types."""
-COLLECTIONS = {form.word: form for form in (ListType, SetType)}
-OF_CARDS = {form.word: form for form in (ZoneType, PilesType, PileType)}
-OF_TOKENS = {form.word: form for form in (BagType, PoolType, TrackType, StockType)}
-MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
-"""Words allowed before `of`."""
-
-
-def resolve_type(model: Model, node: nodes.Type, report: Callable[[Diagnostic], None]) -> Type:
-    """Resolve a parsed type to a type of this ruleset."""
-    match node:
-        case nodes.OptionalType(of):
-            return resolve_type(model, of, report).maybe
-        case nodes.RangeType():
-            return INT
-        case nodes.MadeType(maker, of):
-            return _made(model, maker, of, node.span, report)
-        case nodes.NamedType(name):
-            return _named(model, name, node.span, report)
-        case _:
-            assert_never(node)
-
-
-def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], None]) -> Type:
-    if name in NAMED_TYPES:
-        return NAMED_TYPES[name]
-    kind = model.kinds.get(name)
-    if kind is not None:
-        return INT if kind.range is not None or kind.unit else KindType(name)
-    if name in model.interpretations:
-        return KindType(name)
-    if name in model.card_kinds:
-        return CardType(name)
-    if name in model.records:
-        return RecordType(name)
-    if name in model.pieces:
-        return PieceType(name)
-    if model.graph is not None and name == model.graph.node:
-        return NODE
-    known = [*NAMED_TYPES, *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
-    if model.graph is not None:
-        known.append(model.graph.node)
-    ours = OTHER_TYPES.get(name)
-    near = f"; did you mean `{ours}`?" if ours else did_you_mean(name, known)
-    report(Diagnostic("E305", f"unknown type `{name}`{near}", span))
-    return NEVER
-
-
-def _made(model: Model, maker: str, of: nodes.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
-    if maker in COLLECTIONS:
-        inner_type = resolve_type(model, of, report)
-        if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
-            report(Diagnostic("E204", f"lists nested more than {MAXIMUM_NESTING} deep", span))
-            return NEVER
-        return COLLECTIONS[maker](inner_type)
-    if maker == "room":
-        return RoomType(resolve_type(model, of, report))
-    if maker not in MAKERS:
-        report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
-        return NEVER
-    inner = resolve_type(model, of, report)
-    name = of.name if isinstance(of, nodes.NamedType) else ""
-    if inner == NEVER:
-        return NEVER
-    if maker in OF_CARDS:
-        if isinstance(inner, CardType):
-            return OF_CARDS[maker](inner.name)
-        report(Diagnostic("E305", f"a {maker} holds cards, not {inner}", span))
-        return OF_CARDS[maker]()
-    token = model.kinds.get(name)
-    if maker != "stock" and (token is None or (token.totals is None and maker != "bag")):
-        report(Diagnostic("E305", f"`{name}` is not a kind of token", span))
-    return OF_TOKENS[maker](name)

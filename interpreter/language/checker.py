@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
@@ -11,10 +12,11 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.model import Event, Look, Phrase, Signatures
+from interpreter.language.model import Event, Look, Phrase
 from interpreter.language.parse import parse_match
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, expression_of, parsed, template_parts
+from interpreter.language.texts import expression_of, parsed, template_parts
 from interpreter.language.types import BOOL, TEXT, Type
 from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Scalar
@@ -22,20 +24,30 @@ from interpreter.sections.vocabulary import Code
 
 __all__ = ["Checker"]
 
+T = TypeVar("T")
+
 
 class Checker:
     """Checks texts of a composition. ``signatures`` has the rules whose headers have been read so far."""
 
-    def __init__(self, composition: Composition, declared: Declared, signatures: Signatures, report: Report) -> None:
+    def __init__(
+        self, composition: Composition, declared: Declared, names: Names, diagnostics: list[Diagnostic]
+    ) -> None:
         self.composition, self.declared, self.model = composition, declared, declared.model
-        self.signatures, self.report = signatures, report
+        self.names, self.signatures = names, names.signatures
+        self.diagnostics = diagnostics
+        self.report = diagnostics.append
+
+    def once(self, about: tuple[Hashable, ...], parts: tuple[object, ...], check: Callable[[], T]) -> T:
+        """Check a text unless an equal one has been checked: see :meth:`~interpreter.language.resolve.Names.once`."""
+        return self.names.once(about, parts, self.diagnostics, check)
 
     def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         self.report(Diagnostic(code, message, span, help=help))
 
     def expressions(self, frame: Frame | None = None) -> Expressions:
         """Return a checker for the expressions of one text."""
-        return Expressions(self.model, self.signatures, frame or Frame(), self.report)
+        return Expressions(self.names, frame or Frame(), self.report)
 
     def phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
         """Check a template whose expressions may use the values in ``bound``."""
@@ -88,7 +100,7 @@ class Checker:
 
     def heard(self, pattern: nodes.EventPattern, frame: Frame) -> Event | None:
         """Return the event of a pattern and add its values to the frame. Report an unknown event and return None."""
-        event = self.model.events.get(pattern.event)
+        event = self.names.event(pattern.event)
         if event is None:
             message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
             self.error("E301", message, pattern.span)

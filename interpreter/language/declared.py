@@ -10,8 +10,8 @@ from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.check_steps import resolve_type
 from interpreter.language.model import Model
+from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.syntax_errors import reserved
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import (
@@ -72,7 +72,7 @@ class Reader:
     def type(self, value: Value | None) -> Type:
         """Return the type in a value, or `never` if it is missing or invalid."""
         tree = type_of(value, self.report)
-        return resolve_type(self.model, tree, self.report) if tree is not None else NEVER
+        return resolve_type(Names(self.model), tree, self.report) if tree is not None else NEVER
 
     def types(self, fields: Iterable[tuple[Scalar, Scalar | None]]) -> dict[str, Type]:
         """Return the types of fields, by name."""

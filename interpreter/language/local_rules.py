@@ -6,15 +6,18 @@ ruleset cannot call helpers. A helper can call only the helpers above it, so rec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct
 
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
-from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.model import RuleLayer
 from interpreter.language.parse import parse_function, parse_verdict
+from interpreter.language.resolve import Names
 from interpreter.language.texts import Report, parsed
 from interpreter.language.walk import descendants
 from interpreter.reading.yaml import Scalar, Value
@@ -67,22 +70,17 @@ def needed(helpers: Iterable[Helper], trees: Iterable[nodes.Node]) -> list[Helpe
 
 
 def check_helpers(
-    helpers: Iterable[Helper],
-    model: Model,
-    signatures: Signatures,
-    file: str,
-    report: Report,
-    weights: Mapping[str, int] | None = None,
-    variant: str = "",
+    helpers: Iterable[Helper], names: Names, file: str, diagnostics: list[Diagnostic], variant: str = ""
 ) -> list[RuleLayer]:
-    """Check helpers and return them as layers, with ids that no rule has; add them to ``signatures`` by name.
+    """Check helpers and return them as layers, with ids that no rule has; declare them in ``names``.
 
-    A ``variant`` distinguishes helpers that were checked with other ``weights``.
+    A ``variant`` distinguishes helpers that were checked with other weights.
     """
     layers: list[RuleLayer] = []
     for helper in helpers:
         rule = f"{helper.name}!{file}{variant}"
-        signature, layer = check_function(model, signatures, helper.tree, rule, helper.key, file, weights or {}, report)
-        signatures[helper.name] = signature
+        checked = partial(check_function, names, helper.tree, rule, helper.key, file, diagnostics.append)
+        signature, layer = names.once(("helper", rule, file), (helper.tree, helper.key), diagnostics, checked)
+        names.declare(helper.name, signature)
         layers.append(layer)
     return layers

@@ -6,15 +6,16 @@ types are left to the checker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
 from interpreter.language import nodes
 from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, Text, grammar
+from interpreter.language.resolve import Texts
 from interpreter.language.syntax_errors import code_of, misread, reserved
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Trees",
+    "checked_texts",
     "is_remembering",
     "parse_alternatives",
     "parse_as",
@@ -34,8 +36,11 @@ __all__ = [
     "parse_procedure",
     "parse_type",
     "parse_verdict",
+    "read_once",
     "remembered",
 ]
+
+T = TypeVar("T")
 
 MAXIMUM_DEPTH = 150
 MAXIMUM_LENGTH = 50_000
@@ -127,9 +132,24 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
 
 MOST_TREES = 8_000
 
-Trees = dict[tuple[str, Text | str], Value]
-"""Cache of parse results, by start rule and text. For a text with a position it holds the tree and diagnostics; for
-a string, Lark's tree, which does not depend on the position."""
+
+class Trees(dict[tuple[str, Text | str], Value]):
+    """Cache of parse results, by start rule and text, and of checked texts.
+
+    For a text with a position it holds the tree and diagnostics; for a string, Lark's tree, which does not depend on
+    the position. ``of_values`` has the results for YAML values, by their identity and how they are read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checked = Texts()
+        self.of_values: dict[tuple[int, object], tuple[object, Value]] = {}
+
+    def clear(self) -> None:
+        super().clear()
+        self.of_values.clear()
+
+
 _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
 
 
@@ -141,7 +161,7 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
     the enclosing cache is used, if there is one, else a new one.
     """
     active = _trees.get() if trees is None else trees
-    trees = {} if active is None else active
+    trees = Trees() if active is None else active
     if len(trees) > MOST_TREES:
         trees.clear()
     token = _trees.set(trees)
@@ -149,6 +169,23 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
         yield
     finally:
         _trees.reset(token)
+
+
+def read_once(value: object, read: Callable[[], T], how: object) -> T:
+    """Return the result of reading a YAML value, from the cache if the same value was read in the same way."""
+    trees = _trees.get()
+    if trees is None:
+        return read()
+    key = id(value), how
+    if key not in trees.of_values:
+        trees.of_values[key] = value, read()
+    return cast("T", trees.of_values[key][1])
+
+
+def checked_texts() -> Texts:
+    """Return the cache of checked texts; outside of :func:`remembered`, an empty one."""
+    trees = _trees.get()
+    return trees.checked if trees is not None else Texts()
 
 
 def is_remembering() -> bool:

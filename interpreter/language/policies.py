@@ -21,9 +21,10 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.local_rules import check_helpers, helpers_in
-from interpreter.language.model import Model, RuleLayer, Signature, Signatures
-from interpreter.language.parse import parse_preferences
+from interpreter.language.model import Model, RuleLayer, Signature
+from interpreter.language.parse import checked_texts, parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.translations import asks_of
@@ -190,9 +191,8 @@ class _Reader:
     def __init__(self, model: Model, checked: Checked, file: str, guards: tuple[Scalar, ...]) -> None:
         self.model, self.checked, self.file, self.guards = model, checked, file, guards
         self.decisions = _decisions(model)
-        self.signatures: Signatures = dict(model.signatures)
+        self.names = Names(model, dict(model.signatures), {}, checked_texts())
         self.rules: list[RuleLayer] = []
-        self.weights: dict[str, int] = {}
         self.variant = ""
 
     def report(self, diagnostic: Diagnostic) -> None:
@@ -202,28 +202,25 @@ class _Reader:
         self.report(Diagnostic(code, message, span, notes))
 
     def expressions(self, frame: Frame) -> Expressions:
-        checker = Expressions(self.model, self.signatures, frame, self.report)
-        checker.weights = self.weights
-        return checker
+        return Expressions(self.names, frame, self.report)
 
     def know(self, policy: Policy, file: Checked, hidden: abc.Set[str]) -> None:
         """Add the helpers and weights of the policies file below, except names that the layer's file declares."""
-        self.signatures |= {name: helper for name, helper in file.functions.items() if name not in hidden}
-        self.weights = {name: weight for name, weight in policy.weights if name not in hidden}
+        self.names.signatures |= {name: helper for name, helper in file.functions.items() if name not in hidden}
+        self.names.weights = {name: weight for name, weight in policy.weights if name not in hidden}
 
     # --- weights and helpers of a file
 
     def weigh(self, weights: Iterable[tuple[Scalar, int | None]], overrides: Weights) -> None:
         """Read the weights by name, and apply overrides."""
-        self.weights = {key.text: overrides.get(key.text, weight or 0) for key, weight in weights}
-        self.variant = "".join(f":{name}={overrides[name]}" for name in self.weights if name in overrides)
+        named = self.names.weights = {key.text: overrides.get(key.text, weight or 0) for key, weight in weights}
+        self.variant = "".join(f":{name}={overrides[name]}" for name in named if name in overrides)
 
     def functions(self, value: Value | None) -> None:
         """Check the helpers, which all policies of the file can call."""
         helpers = helpers_in(value, self.report)
-        context = self.model, self.signatures, self.file, self.report, self.weights, self.variant
-        self.rules.extend(check_helpers(helpers, *context))
-        self.checked.functions.update({helper.name: self.signatures[helper.name] for helper in helpers})
+        self.rules.extend(check_helpers(helpers, self.names, self.file, self.checked.diagnostics, self.variant))
+        self.checked.functions.update({helper.name: self.names.signatures[helper.name] for helper in helpers})
 
     # --- policies
 
@@ -231,7 +228,9 @@ class _Reader:
         self, name: str, key: Scalar, decisions: Iterable[tuple[Scalar, Preference]], below: Policy | None
     ) -> Policy:
         """Check a policy and merge it with the layers below."""
-        new = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
+        new = Policy(
+            f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.names.weights.items())
+        )
         policy = new if below is None else replace(below, decisions=dict(below.decisions))
         self.checked.policies[name] = policy
         for decision, preference in decisions:

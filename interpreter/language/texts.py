@@ -11,7 +11,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes
 from interpreter.language.grammar import Text
-from interpreter.language.parse import parse_condition, parse_expression, parse_type
+from interpreter.language.parse import parse_condition, parse_expression, parse_type, read_once
 from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
 
@@ -51,11 +51,12 @@ def parsed(
     """Parse the text of a scalar. Return None if it is missing or invalid."""
     if not isinstance(value, Scalar):
         return None
-    text = excerpt(value)
-    if isinstance(text, Diagnostic):
-        report(text)
-        return None
-    tree, diagnostics = parse(text)
+
+    def read() -> tuple[Tree | None, list[Diagnostic]]:
+        text = excerpt(value)
+        return (None, [text]) if isinstance(text, Diagnostic) else parse(text)
+
+    tree, diagnostics = read_once(value, read, parse)
     for diagnostic in diagnostics:
         report(diagnostic)
     return tree

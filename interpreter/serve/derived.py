@@ -14,6 +14,7 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.core import Expression
 from interpreter.language.model import Group, Model, Panel
 from interpreter.language.parse import parse_expression
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT
@@ -122,7 +123,7 @@ def _checked(model: Model, text: str, frame: Frame) -> tuple[Expression | None, 
     problems: list[Diagnostic] = list(wrong)
     if tree is None:
         return None, frame.size
-    node = Expressions(model, model.signatures, frame, problems.append).value(tree, maybe=True)
+    node = Expressions(Names(model), frame, problems.append).value(tree, maybe=True)
     return (None if problems else node), frame.size
 
 

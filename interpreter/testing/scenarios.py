@@ -26,8 +26,9 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.declare import OWN_CALLS
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.local_rules import Helper, check_helpers, helpers_in, needed
-from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Part, Report, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
@@ -288,36 +289,39 @@ class _Texts:
 
     def __init__(self, scenario: Scenario, ruleset: Ruleset, report: Report) -> None:
         self.scenario, self.model, self.report = scenario, ruleset.model, report
-        self.signatures: Signatures = dict(ruleset.model.signatures)
+        self.names = Names(ruleset.model, dict(ruleset.model.signatures))
         for diagnostic in _clashes(scenario.helpers, ruleset.model):
             report(diagnostic)
         called = needed(scenario.helpers, _trees(scenario)) if scenario.helpers else ()
-        layers = check_helpers(called, self.model, self.signatures, scenario.file, report)
+        diagnostics: list[Diagnostic] = []
+        layers = check_helpers(called, self.names, scenario.file, diagnostics)
+        for diagnostic in diagnostics:
+            report(diagnostic)
         self.helpers = {layer.id: layer for layer in layers}
 
     def given(self) -> dict[str, RuleLayer]:
         """Build the procedure of the given facts, which starts with the set-up, and its delayed blocks."""
         span = self.scenario.span
-        model = replace(self.model, blocks={})
-        start = core.CallRule(model.setup, (), type=NOTHING, span=span)
+        blocks: dict[str, RuleLayer] = {}
+        start = core.CallRule(self.model.setup, (), type=NOTHING, span=span)
         layer = RuleLayer(GIVEN, 0, "", "does", (), NOTHING, 0, (), None, (), (), span)
         tree = parsed(self.scenario.given, parse_procedure, self.report)
         if tree is not None:
             if tree.header is not None:
                 message = "`given` takes no parameters: remove the header"
                 self.report(Diagnostic("E310", message, tree.header.span))
-            layer, diagnostics = check_text(model, self.signatures, tree, GIVEN)
+            layer, blocks, diagnostics = check_text(self.names, tree, GIVEN)
             for diagnostic in diagnostics:
                 self.report(diagnostic)
         body = (core.Performs(start, span=span), *layer.steps)
-        return {**model.blocks, GIVEN: replace(layer, body=body)}
+        return {**blocks, GIVEN: replace(layer, body=body)}
 
     def bound(self, tree: nodes.Expr | None, type_: Type | None = None, *, is_condition: bool = False) -> Bound:
         """Check an expression, optionally against a type, and return it with the number of its locals."""
         frame = Frame()
         if tree is None:
             return core.Const(False), 0
-        expressions = Expressions(self.model, self.signatures, frame, self.report)
+        expressions = Expressions(self.names, frame, self.report)
         if is_condition:
             return expressions.condition(tree), frame.size
         return expressions.value(tree) if type_ is None else expressions.need(tree, type_), frame.size

@@ -29,6 +29,7 @@ from interpreter.engine.views import board_of
 from interpreter.kernel.state import State
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_condition
+from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.compose import compose
@@ -165,7 +166,7 @@ def holds(game: Game, text: str) -> Any:
     tree, wrong = parse_condition(rule_text(text))
     assert tree is not None, wrong
     frame, model = Frame(), game.ruleset.model
-    checked = Expressions(model, model.signatures, frame, wrong.append).condition(tree)
+    checked = Expressions(Names(model), frame, wrong.append).condition(tree)
     assert not wrong, wrong
     return game.machine.expressions.compile(checked)(game.state, [None] * frame.size)
 

@@ -18,10 +18,8 @@ from interpreter.explain.cross_reference import Explanation
 from interpreter.explain.names import Lexicon, explain
 from interpreter.language import core
 from interpreter.language.builtins import FUNCTIONS, OWN_ATTRIBUTES, OWN_NAMES, OWN_TYPES, OWN_VALUES
-from interpreter.language.check_expressions import Expressions
-from interpreter.language.check_steps import MAKERS, NAMED_TYPES
 from interpreter.language.declare import OWN_CALLS
-from interpreter.language.scope import Frame
+from interpreter.language.resolve import MAKERS, NAMED_TYPES, Names
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, KindType, PieceType
 from interpreter.language.walk import descendants
 from interpreter.reading.files import Shelf, shelf_for
@@ -141,10 +139,10 @@ def test_a_type_in_a_header_is_a_use(id: str) -> None:
 def test_names_of_the_language_are_those_of_the_checker() -> None:
     assert set(OWN_TYPES) == {*NAMED_TYPES, *MAKERS}
     model = load("germany-2018").model
-    expressions = Expressions(model, model.signatures, Frame(), lambda diagnostic: None)
+    names = Names(model)
     assert model.graph is not None
     printed = {model.graph.node, *model.graph.attributes, *model.graph.link, *model.graph.place}
-    known = {name for type_ in (SEAT, PieceType(), NODE, PLACE, LINK) for name in expressions.attributes(type_)}
+    known = {name for type_ in (SEAT, PieceType(), NODE, PLACE, LINK) for name in names.attributes(type_)}
     assert set(OWN_ATTRIBUTES) == {*(known - printed), "piece", "top"}
     assert set(OWN_CALLS) == {*FUNCTIONS, "base"}
     assert all(about for names in OWN_NAMES.values() for about in names.values())

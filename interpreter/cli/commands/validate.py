@@ -53,7 +53,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     if not targets and not every and (targets := own_files()):
         skipped.append("files of other folders; `regelwerk validate --all` checks all files")
     if watching:
-        _watch(targets, overlays, output, {})
+        _watch(targets, overlays, output)
     elif _check(targets, overlays, output, skipped=skipped):
         raise click.exceptions.Exit(1)
 
@@ -94,9 +94,12 @@ def _check(
     return errors
 
 
-def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees) -> None:
+def _watch(targets: Sequence[str], overlays: Sequence[str], output: str) -> None:
     """Check again at every save. A terminal is cleared before each report; elsewhere an empty line follows it."""
     from interpreter.cli.watch import watch
+    from interpreter.language.parse import Trees
+
+    trees = Trees()
 
     def check() -> None:
         started = time.perf_counter()
