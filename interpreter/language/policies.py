@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import abc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import takewhile
 
 from msgspec import Struct
@@ -239,7 +240,10 @@ class _Reader:
                 known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions) or 'none'}")
                 self.checked.absent.append(Diagnostic("E301", message, decision.span, (known,)))
             else:
-                written = self._written(decision, preference)
+                alternatives = tuple(self.decisions[decision.text].items())
+                about = ("policy", self.file, self.variant, decision.text, decision.span, *alternatives)
+                read = partial(self._written, decision, preference)
+                written = self.names.once(about, (preference.source, *self.guards), self.checked.diagnostics, read)
                 if written is not None:
                     self.checked.written.append(written)
                     lower = policy.decisions.get(written.decision, ())
@@ -347,6 +351,7 @@ class _Reader:
         return alternative.around + (alternative.choices if pattern.names else ())
 
 
+@lru_cache(maxsize=2)  # all policies of a ruleset are read in a row
 def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
     """Return every decision that a rule asks, with its alternatives."""
     decisions: dict[str, dict[str, _Alternative]] = {}
