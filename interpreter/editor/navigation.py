@@ -18,20 +18,10 @@ from interpreter.base.yaml_values import word
 from interpreter.editor.workspace import Desk, Home
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
-from interpreter.explain.symbols import (
-    Meaning,
-    Mention,
-    declared,
-    described,
-    mentions,
-    own_uses,
-    sections_of,
-    signature_text,
-    types_in,
-)
+from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
 from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.mentions import Meaning, Mention, sections_of
 from interpreter.language.parse import remembered
-from interpreter.language.types import Type
 from interpreter.reading.compose import cites_below
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
@@ -107,7 +97,7 @@ class Answers:
             case "files":
                 return self._file(path, meaning)
             case "locals":
-                type_ = self._type_of(mention, home, path)
+                type_ = mention.type
                 return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
             case "helpers":
                 return f"{_code(meaning.name)}\n\na private rule or weight of this file"
@@ -122,14 +112,6 @@ class Answers:
                 return self._rule(home, meaning.name)
         text = described(model, meaning) or f"{WORDS.get(meaning.section, meaning.section.rstrip('s'))} {meaning.name}"
         return "\n\n".join(filter(None, [_code(text), self._origin(home, meaning)]))
-
-    def _type_of(self, mention: Mention, home: Home, path: Path) -> Type | None:
-        """Return the type of a local from the checker, at this position or at any use."""
-        document = self.desk.readable(path)
-        types = types_in(home.examined, document) if document is not None else {}
-        uses = [each.span for each in self.mentions(path) if each.meaning == mention.meaning]
-        candidates = (types.get((span.start, span.end)) for span in (mention.span, *uses))
-        return next((type_ for type_ in candidates if type_ is not None), None)
 
     def _rule(self, home: Home, name: str) -> str:
         """Return signature, form, and every layer with its cited statements, uppermost first."""

@@ -15,10 +15,10 @@ from interpreter.base.source import Span
 from interpreter.editor.navigation import Answers, Place
 from interpreter.editor.workspace import Desk
 from interpreter.explain.cross_reference import WORDS
-from interpreter.explain.symbols import CELLS, Meaning, Mention
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declare import OWN_CELLS
 from interpreter.language.grammar import RESERVED_WORDS
+from interpreter.language.mentions import CELLS, Meaning, Mention
 from interpreter.language.syntax_errors import STATEMENTS
 
 __all__ = ["RefusedRename", "renamable", "rename"]

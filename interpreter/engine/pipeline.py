@@ -23,6 +23,7 @@ from interpreter.language import core
 from interpreter.language.check import check
 from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
+from interpreter.language.resolve import Binding
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
@@ -36,7 +37,7 @@ from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
 from interpreter.reading.yaml import MAX_BYTES
 
-__all__ = ["PASSES", "Examined", "Pass", "examine", "family_policies"]
+__all__ = ["PASSES", "Examined", "Pass", "examine", "family_policies", "follow"]
 
 
 @dataclass
@@ -53,6 +54,8 @@ class Examined:
     below: list[tuple[Document | None, Checked]] | None = None
     """Policies files of the family, once they are checked: see :func:`family_policies`."""
     program: Program | None = None
+    bindings: list[Binding] | None = None
+    """What the names in rule texts mean, once somebody has asked: see :func:`interpreter.explain.symbols.mentions`."""
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -106,11 +109,7 @@ def _check(_: Source, examined: Examined) -> None:
 
 
 def _follow(source: Source, examined: Examined) -> None:
-    model, composition = examined.model, examined.composition
-    assert model is not None
-    assert composition is not None
-    below = family_policies(source.shelf, examined) if composition.sections.get("policies") else []
-    examined.policies = policies_of(model, composition, [checked for _, checked in below])
+    follow(source.shelf, examined)
     examined.diagnostics += examined.policies.diagnostics
 
 
@@ -174,6 +173,15 @@ def examine(
             if timed is not None:
                 timed(step, process_time() - start)
     return examined
+
+
+def follow(shelf: Shelf, examined: Examined) -> None:
+    """Check the policies for which the ruleset's files have layers, over those of the family."""
+    model, composition = examined.model, examined.composition
+    assert model is not None
+    assert composition is not None
+    below = family_policies(shelf, examined) if composition.sections.get("policies") else []
+    examined.policies = policies_of(model, composition, [checked for _, checked in below])
 
 
 def family_policies(shelf: Shelf, examined: Examined) -> list[tuple[Document | None, Checked]]:

@@ -14,7 +14,7 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.citations import lowest_in_force
-from interpreter.engine.pipeline import Examined
+from interpreter.engine.pipeline import Examined, follow
 from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import (
     WORDS,
@@ -27,9 +27,10 @@ from interpreter.explain.cross_reference import (
     part_of,
     statement_explained,
 )
-from interpreter.explain.symbols import Meaning, declared, described, mentions, own_uses, sections_of
+from interpreter.explain.symbols import declared, described, mentions, own_uses
 from interpreter.explain.word_search import said
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
+from interpreter.language.mentions import Meaning, sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Entry
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
@@ -58,6 +59,7 @@ class Lexicon:
         self.ruleset, self.model = ruleset, ruleset.model
         self.sections = ruleset.composition.sections
         self._examined = Examined([], ruleset.composition, ruleset.model, None, ruleset.statements)
+        follow(ruleset.shelf, self._examined)
         self._uses: dict[Meaning, dict[Use, str]] = {}
         self._meanings: dict[str, dict[Meaning, None]] = {}
         for section, entries in self.sections.items():

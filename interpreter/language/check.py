@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import Literal, cast
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -44,7 +44,7 @@ from interpreter.language.parse import (
     parse_procedure,
     parse_verdict,
 )
-from interpreter.language.resolve import Names, resolve_type
+from interpreter.language.resolve import Binding, Names, resolve_type
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
@@ -58,7 +58,7 @@ from interpreter.sections.declarations import Entry
 from interpreter.sections.things import Kind
 from interpreter.sections.vocabulary import Keys
 
-__all__ = ["check", "check_function", "check_text", "literal_type"]
+__all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
 Form = Literal["is", "does", "permits"]
 Body = nodes.Function | nodes.Procedure | nodes.Verdict
@@ -69,6 +69,13 @@ def check(composition: Composition, statements: dict[str, Statement]) -> tuple[M
     checker = _Whole(composition, statements)
     checker.run()
     return checker.model, _merge_removed_members(composition, checker.diagnostics)
+
+
+def bindings(composition: Composition, statements: dict[str, Statement]) -> list[Binding]:
+    """Return what the names in all rule texts of a composition mean, as far as they mean something."""
+    checker = _Whole(composition, statements)
+    checker.run()
+    return checker.names.bindings
 
 
 def _merge_removed_members(composition: Composition, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
@@ -118,14 +125,23 @@ def check_function(
             message = f"`{key.text}` needs a header with its result: `() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
-    for name, type_ in parameters:
-        frame.add(name, type_)
     steps = Steps(names, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
+    _add_parameters(steps, parameters, header)
     form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
     return signature, layer
+
+
+def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header: nodes.Header | None) -> None:
+    """Add the parameters of a text as locals, those of its header with their places."""
+    places = header.parameters if header is not None else ()
+    for (name, type_), node in zip(parameters, chain(places, repeat(None)), strict=False):
+        if node is not None:
+            steps.expressions.bound(name, type_, node)
+        else:
+            steps.frame.add(name, type_)
 
 
 def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]) -> RuleBody:
@@ -146,9 +162,11 @@ def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Callab
 def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirement:
     if isinstance(line, nodes.Let):
         value = steps.expressions.value(line.value)
-        variable = steps.frame.add(line.name, value.type)
+        variable = steps.expressions.bound(line.name, value.type, line)
         return core.Requirement(value, (), variable.index, span=line.span)
     test = steps.expressions.condition(line.test)
+    for cite in line.cites:
+        steps.names.bind(line.span, "statements", cite)
     steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
     return core.Requirement(test, line.cites, span=line.span)
 
@@ -353,12 +371,10 @@ class _Whole(Checker):
         header = tree.header
         names = [p.name for p in header.parameters] if header else [p for p, _ in signature.parameters]
         parameters = tuple((p, type_) for p, (_, type_) in zip(names, signature.parameters, strict=False))
-        frame = Frame()
-        for parameter, type_ in parameters:
-            frame.add(parameter, type_)
-        when = self._guard(guards, frame)
-        pure = signature.form != "does"
+        frame, pure = Frame(), signature.form != "does"
         steps = self._steps(frame, f"{name}@{index}", entry.file, signature.result, pure=pure)
+        _add_parameters(steps, parameters, header)
+        when = self._guard(guards, frame)
         if verb == "wraps" and index > 0:
             steps.expressions.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
@@ -471,9 +487,10 @@ class _Whole(Checker):
         if tree is None:
             return None
         inner = Frame()
-        parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in _variables(frame)]
-        for parameter, type_ in parameters:
-            inner.add(parameter, type_)
+        variables = _variables(frame)
+        parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in variables]
+        for variable, (name_, type_) in zip(variables, parameters, strict=True):
+            inner.add(name_, type_, variable.binder)
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
         steps = self._steps(inner, name, owner.entry.file)
         body = steps.block(tree.body)
@@ -517,7 +534,7 @@ class _Whole(Checker):
         binders: list[tuple[int, core.Expression]] = []
         for binder in match.binders if match is not None else ():
             items, of = expressions.items(binder.items)
-            binders.append((frame.add(binder.name, of).index, items))
+            binders.append((expressions.bound(binder.name, of, binder).index, items))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None

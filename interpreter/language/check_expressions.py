@@ -21,7 +21,7 @@ from interpreter.language.check_builtins import BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Signature, Table
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
-from interpreter.language.scope import Frame, path_of
+from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -110,6 +110,12 @@ class Expressions:
 
     def condition(self, node: nodes.Expr) -> core.Expression:
         return self.need(node, BOOL)
+
+    def bound(self, name: str, type_: Type, binder: nodes.Node) -> Variable:
+        """Add the local that a node introduces."""
+        variable = self.frame.add(name, type_, binder)
+        self.names.bind_local(binder.span, variable, declares=True)
+        return variable
 
     def holder(self, node: nodes.Expr) -> core.Expression:
         """Check an expression as a holder, place or pile."""
@@ -209,10 +215,10 @@ class Expressions:
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
                 return self._list(items, expected, span)
-            case nodes.ListFilter(variable, items, test):
-                return self._filter(variable, items, test, span)
-            case nodes.ListComprehension(value, variable, items, test):
-                return self._map(value, variable, items, test, span)
+            case nodes.ListFilter():
+                return self._filter(node)
+            case nodes.ListComprehension(value=value):
+                return self._map(node, value)
             case nodes.RangeOf(first, last):
                 return core.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
             case nodes.Binary(operator, left, right):
@@ -278,6 +284,7 @@ class Expressions:
         if not matches:
             return None
         number, kind = matches[0]
+        self.names.bind(span, "card", str(key), kind)
         return core.Const(number, type=CardType(kind), span=span)
 
     def _copies(self, name: str, key: int | str | None, span: Span) -> None:
@@ -301,6 +308,7 @@ class Expressions:
             return card
         node = self.names.node(value)
         if node is not None:
+            self.names.bind(span, "nodes", value)
             return core.Const(node, type=NODE, span=span)
         model = self.names.model
         names = [row.name for row in model.graph.nodes] if model.graph else []
@@ -314,41 +322,62 @@ class Expressions:
     def _name(self, node: nodes.Expr, name: str, expected: Type | None) -> core.Expression:
         span = node.span
         variable = self.frame.find(name)
-        if variable is not None:
-            return core.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
         names = self.names
+        if variable is not None:
+            names.bind_local(span, variable)
+            return core.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
         weight = names.weight(name)
         if weight is not None:
+            names.bind(span, "helpers", name)
             return core.Const(weight, type=INT, span=span)
-        if name == "players":
-            return core.PlayerCount(type=INT, span=span)
-        if name == "seats":
-            return core.AllSeats(type=ListType(SEAT), span=span)
-        if name == "phase":
-            return _phase(self.frame.known(name), span)
+        own = self._own_value(name, span)
+        if own is not None:
+            names.bind(span, "language", name)
+            return own
         group = names.group(name)
         if group is not None and not group.owner:
-            return self._cell(group, None, span, self.frame.known(name))
+            return self._cell(group, None, span, span, self.frame.known(name))
         setting = names.setting(name)
         if setting is not None:
+            names.bind(span, "interpretations" if setting == KindType(name) else "settings", name)
             return core.SettingValue(name, type=self.frame.known(name) or setting, span=span)
         if not isinstance(expected, KindType) and names.is_seat(name):
+            names.bind(span, "roles", name)
             return core.RoleSeat(name, type=SEAT, span=span)
         found = self.domain(name, span) or self._kind_member(name, expected, span)
         if found is not None:
             return found
         signature = names.rule(name, span)
         if signature is not None and signature.constant:
+            self._bind_rule(span, signature, name)
             return core.CallRule(signature.name, (), type=signature.result, span=span)
         self._unknown(name, span)
         return self._never(span)
 
+    def _own_value(self, name: str, span: Span) -> core.Expression | None:
+        match name:
+            case "players":
+                return core.PlayerCount(type=INT, span=span)
+            case "seats":
+                return core.AllSeats(type=ListType(SEAT), span=span)
+            case "phase":
+                return _phase(self.frame.known(name), span)
+            case _:
+                return None
+
     def domain(self, name: str, span: Span) -> core.Expression | None:
         """Return the list of all values of a type, for its name used as an expression."""
-        if name == "seat":
-            return core.AllSeats(type=ListType(SEAT), span=span)
         values = self.names.domain(name)
-        return core.Const(values[0], type=ListType(values[1]), span=span) if values is not None else None
+        if values is None and name != "seat":
+            return None
+        self.names.bind(span, *self.names.declares_type(name))
+        if values is None:
+            return core.AllSeats(type=ListType(SEAT), span=span)
+        return core.Const(values[0], type=ListType(values[1]), span=span)
+
+    def _bind_rule(self, span: Span, signature: Signature, name: str) -> None:
+        """Note a rule, or a private rule of a file of policies or scenarios, whose id is that of a layer."""
+        self.names.bind(span, "helpers" if "!" in signature.name else "rules", name)
 
     def _kind_member(self, name: str, expected: Type | None, span: Span) -> core.Expression | None:
         """Resolve a member of a kind: of the expected kind, else of the only kind that has it."""
@@ -356,21 +385,29 @@ class Expressions:
         if isinstance(expected, KindType):
             members = names.members(expected.name)
             if name in members:
-                return core.Const(members.index(name), type=expected.sure, span=span)
+                return self._member_of(expected.sure, name, span)
         if isinstance(expected, PieceType) and name in (pieces := names.pieces()):
+            names.bind(span, "pieces", name)
             return core.Const(pieces.index(name), type=PieceType(name), span=span)
         kinds = names.kinds_with(name)
         if len(kinds) == 1:
-            return core.Const(names.members(kinds[0]).index(name), type=KindType(kinds[0]), span=span)
+            return self._member_of(KindType(kinds[0]), name, span)
         if len(kinds) > 1:
             listed = " and ".join(f"`{kind}`" for kind in kinds)
             self.error("E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span)
             return self._never(span)
         return None
 
+    def _member_of(self, kind: KindType, name: str, span: Span) -> core.Expression:
+        section = {"role": "roles", "phase": "rules"}.get(kind.name, "members")
+        self.names.bind(span, section, name, kind.name if section == "members" else "")
+        return core.Const(self.names.members(kind.name).index(name), type=kind, span=span)
+
     def _cell(
-        self, group: Group, owner: core.Expression | None, span: Span, known: Type | None = None
+        self, group: Group, owner: core.Expression | None, span: Span, place: Span, known: Type | None = None
     ) -> core.Expression:
+        """Return the content of a cell, or the cell of a holder. Its name is at ``place``."""
+        self.names.bind_group(place, group)
         cell = core.Cell(group.name, owner, type=group.type, span=span)
         if isinstance(group.type, HolderType):
             return cell
@@ -382,6 +419,7 @@ class Expressions:
         if node.name == "piece":
             of = self._any(node.of, None, False)
             if isinstance(of.type, PlaceType):
+                self.names.bind(node.name_span, "language", node.name)
                 cell = core.Cell("piece", of, type=PieceType(optional=True), span=node.span)
                 return core.Read(cell, type=known or cell.type, span=node.span)
         of = self.value(node.of)
@@ -397,16 +435,19 @@ class Expressions:
         if isinstance(of.type, RecordType):
             fields = self.names.record(of.type.name) or {}
             if name in fields:
+                self.names.bind(node.name_span, "fields", name, of.type.name)
                 position = list(fields).index(name)
                 return core.FieldOf(of, position, type=known or fields[name], span=span)
             return self._no_attribute(of.type, node, fields)
         group = self.names.group_of(of.type, name)
         if group is not None:
-            return self._cell(group, of, span, known)
+            return self._cell(group, of, span, node.name_span, known)
         attributes = self.names.attributes(of.type)
         if name in attributes:
+            self.names.bind(node.name_span, *self.names.declares_attribute(of.type, name))
             return core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
         if isinstance(of.type, PileType) and name == "top":
+            self.names.bind(node.name_span, "language", name)
             return core.CallBuiltin(BUILTINS["top"], (of,), type=CardType(of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
 
@@ -450,6 +491,7 @@ class Expressions:
 
     def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
         name = table.name
+        self.names.bind(node.of.span, "tables", name)
         if len(node.keys) != len(table.keys):
             expected = ", ".join(table.keys)
             self.error("E405", f"`{name}` has the keys [{expected}], got {counted(len(node.keys), 'key')}", node.span)
@@ -461,6 +503,7 @@ class Expressions:
 
     def _call(self, node: nodes.Call, *, procedures: bool = False, maybe: bool = False) -> core.Expression:
         if node.name == "base":
+            self.names.bind(node.name_span, "base", self.base[0] if self.base else "", str(self.base and self.base[1]))
             return self._call_base(node)
         signature = self.names.rule(node.name, node.span)
         if signature is not None and signature.unread:
@@ -468,6 +511,7 @@ class Expressions:
                 self._silent_type(argument)
             return self._never(node.span)
         if signature is not None:
+            self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
                 self.error(
                     "E406",
@@ -480,13 +524,16 @@ class Expressions:
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.names.record(node.name)
         if fields is not None:
+            self.names.bind(node.name_span, "records", node.name)
             arguments = self.arguments(node, node.name, list(fields.items()), None)
             return core.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
         function = FUNCTIONS.get(node.name)
         if function is not None:
+            self.names.bind(node.name_span, "functions", node.name)
             return self._builtin(node, function, maybe)
         kind = self.names.card_kind(node.name)
         if kind is not None:
+            self.names.bind(node.name_span, "cards", node.name)
             return self._card_of_kind(node, kind, maybe)
         known = [*self.names.signatures, *self.names.model.records, *FUNCTIONS]
         help = OTHER_CALLS.get(node.name)
@@ -522,8 +569,9 @@ class Expressions:
         same = core.Comparison(
             "==", core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type), *arguments, type=BOOL
         )
-        every = self.domain(kind.name, node.span)
-        assert every is not None
+        values = self.names.domain(kind.name)
+        assert values is not None
+        every = core.Const(values[0], type=ListType(card), span=node.span)
         type_ = card.maybe if maybe else card
         return core.Search(local, every, same, "first", maybe, type=type_, span=node.span)
 
@@ -584,7 +632,8 @@ class Expressions:
         if node.name in ("distance", "path"):
             dealt, has_lengths = self.names.lengths()
             if (zone := self.names.group(dealt)) is not None:
-                arguments.append(self._read(self._cell(zone, None, node.span)))
+                cell = core.Cell(zone.name, None, type=zone.type, span=node.span)
+                arguments.append(self._read(cell))
             elif not has_lengths and (graph := self.names.model.graph) is not None:
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
@@ -597,6 +646,8 @@ class Expressions:
         """Check ``keys(table)`` and ``keys(table, key)``, the values of a key, and ``cells(table, keys …)``, a line."""
         first, *others = node.arguments or (None,)
         table = self.names.table(first.name) if isinstance(first, nodes.Name) else None
+        if table is not None and first is not None:
+            self.names.bind(first.span, "tables", table.name)
         if table is None:
             self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
             return self._never(node.span)
@@ -631,11 +682,12 @@ class Expressions:
     # --- loops over lists
 
     def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
+        self.names.bind(node.name_span, "functions" if node.name in FUNCTIONS else "language", node.name)
         if node.value is not None:
             return self._aggregate_of_values(node, maybe)
         whole, of = self.items(node.items)
         with self.frame.block():
-            variable = self.frame.add(node.variable, of)
+            variable = self.bound(node.variable, of, node)
             test = self.condition(node.test) if node.test is not None else None
             facts = self.facts(node.test, holds=True) if node.test is not None else {}
             with self.frame.narrowed(facts):
@@ -672,7 +724,7 @@ class Expressions:
         match node.name:
             case "any" | "all" as operation:
                 return self._claim(node, operation, node.value)
-        mapped = self._map(node.value, node.variable, node.items, node.test, node.span)
+        mapped = self._map(node, node.value)
         of = item_type(mapped.type)
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
@@ -697,7 +749,7 @@ class Expressions:
         """Check ``all(claim for x in items where test)``, and ``any``."""
         whole, of = self.items(node.items)
         with self.frame.block():
-            variable = self.frame.add(node.variable, of)
+            variable = self.bound(node.variable, of, node)
             test = self.condition(node.test) if node.test is not None else None
             with self.frame.narrowed(self.facts(node.test, holds=True) if node.test is not None else {}):
                 holds = self.condition(claim)
@@ -746,26 +798,24 @@ class Expressions:
                 )
             )
 
-    def _filter(self, variable: str, items: nodes.Expr, test: nodes.Expr | None, span: Span) -> core.Expression:
-        whole, of = self.items(items)
+    def _filter(self, node: nodes.ListFilter) -> core.Expression:
+        test, (whole, of) = node.test, self.items(node.items)
         with self.frame.block():
-            local = self.frame.add(variable, of)
+            local = self.bound(node.variable, of, node)
             checked = self.condition(test) if test is not None else None
             if test is not None:
-                of = self.facts(test, holds=True).get(variable, of)
-        return core.Select(local.index, whole, checked, type=ListType(of), span=span)
+                of = self.facts(test, holds=True).get(node.variable, of)
+        return core.Select(local.index, whole, checked, type=ListType(of), span=node.span)
 
-    def _map(
-        self, value: nodes.Expr, variable: str, items: nodes.Expr, test: nodes.Expr | None, span: Span
-    ) -> core.Expression:
-        whole, of = self.items(items)
+    def _map(self, node: nodes.ListComprehension | nodes.Aggregate, value: nodes.Expr) -> core.Expression:
+        test, (whole, of) = node.test, self.items(node.items)
         with self.frame.block():
-            local = self.frame.add(variable, of)
+            local = self.bound(node.variable, of, node)
             checked = self.condition(test) if test is not None else None
             with self.frame.narrowed(self.facts(test, holds=True) if test is not None else {}):
                 taken = self.value(value)
-        type_ = self._listed(taken.type, span)
-        return core.Select(local.index, whole, checked, taken, type=type_, span=span)
+        type_ = self._listed(taken.type, node.span)
+        return core.Select(local.index, whole, checked, taken, type=type_, span=node.span)
 
     # --- other expressions
 
@@ -900,6 +950,8 @@ class Expressions:
         elif not (self.names.card_kind(node.kind) if is_card else node.kind in self.names.pieces()):
             known = [*self.names.model.card_kinds] if is_card else self.names.pieces()
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
+        else:
+            self.names.bind(node.kind_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(

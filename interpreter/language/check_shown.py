@@ -8,7 +8,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
-from interpreter.language import core
+from interpreter.language import core, nodes
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
@@ -198,13 +198,13 @@ class Shown(Checker):
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
         if (seat := measure.each) is not None:
-            local = frame.add(seat.text, SEAT)
+            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span))
             each.append((local.index, core.AllSeats(type=ListType(SEAT), span=seat.span)))
             keys.append(self._key(seat.text, local.index, SEAT, seat.span))
         match = parsed(measure.for_, parse_match, self.report)
         for binder in match.binders if match is not None else ():
             items, of = expressions.items(binder.items)
-            local = frame.add(binder.name, of)
+            local = expressions.bound(binder.name, of, binder)
             each.append((local.index, items))
             keys.append(self._key(binder.name, local.index, of, binder.items.span))
         test = self.narrowed(test, match.test if match is not None else None, expressions)

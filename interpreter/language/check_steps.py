@@ -159,7 +159,7 @@ class Steps:
         whole, of = self.expressions.items(node.items)
         many, items = ListType(of), self.frame.hidden()
         yield core.SetLocal(items, whole, span=span)
-        result = self.frame.add(node.name, many).index
+        result = self.expressions.bound(node.name, many, node).index
         yield core.SetLocal(result, core.MakeList((), type=many, span=span), span=span)
         picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
         times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
@@ -214,13 +214,15 @@ class Steps:
         declared = self.resolve(node.type) if node.type is not None else None
         if isinstance(node.value, nodes.Drawn) and node.value.how == "pick" and not self.pure:
             whole, of = self.expressions.items(node.value.items)
-            return core.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
+            return core.Picks(
+                self.expressions.bound(node.name, of, node).index, whole, node.value.chance, span=node.span
+            )
         value = self._called(node.value, declared)
         type_ = declared or value.type
         if isinstance(type_, NothingType | NoneType):
             self._error("E401", "this has no value", node.value.span)
             type_ = NEVER
-        variable = self.frame.add(node.name, type_)
+        variable = self.expressions.bound(node.name, type_, node)
         return core.SetLocal(variable.index, value, span=node.span)
 
     def _called(self, node: nodes.Expr, expected: Type | None) -> core.Expression:
@@ -306,14 +308,17 @@ class Steps:
         if isinstance(node, nodes.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
+                self.names.bind_local(node.span, variable)
                 return variable, None, variable.type
             group = self.names.group(node.name)
             if group is not None and not group.owner and not isinstance(group.type, HolderType):
+                self.names.bind_group(node.span, group)
                 return None, core.Cell(node.name, None, type=group.type, span=node.span), group.type
         if isinstance(node, nodes.Attribute):
             of = self.expressions.value(node.of)
             group = self.names.group_of(of.type, node.name)
             if group is not None and not isinstance(group.type, HolderType):
+                self.names.bind_group(node.name_span, group)
                 return None, core.Cell(group.name, of, type=group.type, span=node.span), group.type
             if of.type == NEVER:
                 return None, None, NEVER
@@ -414,7 +419,7 @@ class Steps:
             if not value.type.optional and value.type != NEVER:
                 self._error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
-                variable = self.frame.add(node.test.name, value.type.sure)
+                variable = expressions.bound(node.test.name, value.type.sure, node.test)
                 then = self.block(node.then)
             test = core.Test(value, variable.index, span=node.test.span)
             otherwise = self.block(node.otherwise) if node.otherwise else ()
@@ -435,7 +440,7 @@ class Steps:
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
         with self.frame.block():
-            variable = self.frame.add(node.variable, of)
+            variable = self.expressions.bound(node.variable, of, node)
             test = self.expressions.condition(node.test) if node.test is not None else None
             facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
             with self.frame.narrowed(facts):
@@ -543,6 +548,7 @@ class Steps:
             self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
             return core.Notes(node.event, (), span=node.span)
         values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
+        self.names.bind(node.name_span, "events", node.event)
         return core.Notes(node.event, values, span=node.span)
 
     def _choose(self, node: nodes.Choose) -> core.Step:
@@ -555,13 +561,14 @@ class Steps:
         at_once = self.expressions.need(seats, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
-            variable = self.frame.add(node.each, SEAT)
+            variable = self.expressions.bound(node.each, SEAT, node)
             seat = core.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
             return replace(self._ask(node, seat), sealed=True, at_once=at_once)
 
     def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
         expressions = self.expressions
         context = tuple((item.name, expressions.value(item.value)) for item in node.context)
+        self.names.bind(node.span, "asks", node.name)
         names = [alternative.name for alternative in node.alternatives]
         for position, name in enumerate(names):
             if name in names[:position]:
@@ -570,6 +577,8 @@ class Steps:
                 )
         if node.repeatedly:
             self._forget_changes(*node.alternatives)
+        for alternative in node.alternatives:
+            self.names.bind(alternative.span, "options", alternative.name, node.name)
         options = tuple(self._alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
@@ -584,7 +593,7 @@ class Steps:
             choices: list[core.Choice] = []
             for binder in node.binders:
                 items, of = expressions.items(binder.items)
-                variable = self.frame.add(binder.name, of)
+                variable = expressions.bound(binder.name, of, binder)
                 choices.append(core.Choice(variable.index, binder.name, items, of, span=binder.span))
             tests = self._conjuncts(node.test) if node.test is not None else ()
             body = self.block(node.body) if node.body is not None else None
@@ -604,7 +613,7 @@ class Steps:
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
         inner = Frame()
         for variable in captured:
-            inner.add(variable.name, self.frame.known(variable.name) or variable.type)
+            inner.add(variable.name, self.frame.known(variable.name) or variable.type, variable.binder)
         steps = Steps(
             self.names,
             inner,

@@ -12,7 +12,7 @@ from functools import cached_property
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
-from interpreter.language import core
+from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
 from interpreter.language.model import Panel, PanelForm, Sum
@@ -138,7 +138,7 @@ class Layout(Checker):
                 continue
             frame = Frame()
             frame.add("me", SEAT)
-            local = frame.add(name, type_)
+            local = frame.add(name, type_, nodes.NamedType(name))
             tree, then = expression_of(added.costs, self.report), word(added.then)
             if tree is None:
                 continue

@@ -49,11 +49,11 @@ class Checker:
         """Return a checker for the expressions of one text."""
         return Expressions(self.names, frame or Frame(), self.report)
 
-    def phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
+    def phrase(self, value: Scalar, bound: list[tuple[str, Type]], binder: nodes.Node | None = None) -> Phrase:
         """Check a template whose expressions may use the values in ``bound``."""
         frame = Frame()
         for name, type_ in bound:
-            frame.add(name, type_)
+            frame.add(name, type_, binder)
         parts: list[str | core.Expression] = []
         for part in template_parts(value, self.report):
             if isinstance(part, str):
@@ -68,10 +68,10 @@ class Checker:
     def look(self, form: Code, text: Scalar, name: str, type_: Type) -> Look | None:
         """Check an expression or template over one thing. Return None for an invalid expression."""
         if form.is_template(text):
-            phrase = self.phrase(text, [(name, type_)])
+            phrase = self.phrase(text, [(name, type_)], nodes.NamedType(name))
             return Look(phrase.parts, phrase.local_count)
         frame = Frame()
-        frame.add(name, type_)
+        frame.add(name, type_, nodes.NamedType(name))
         tree, expressions = expression_of(text, self.report), self.expressions(frame)
         if tree is None:
             return None
@@ -88,7 +88,7 @@ class Checker:
             self.error("E202", f"the rows of a {owner} take only one list", extra.span)
         filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
         rows, of = expressions.items(binder.items if match.test is None else filtered)
-        return rows, expressions.frame.add(binder.name, of).index
+        return rows, expressions.bound(binder.name, of, binder).index
 
     def named(
         self, texts: Iterable[tuple[Scalar, Scalar | None]], expressions: Expressions
@@ -110,8 +110,10 @@ class Checker:
             message = f"`{pattern.event}` has {counted(len(event.fields), 'value')}, got {len(pattern.names)}"
             self.report(Diagnostic("E404", message, pattern.span, (note,)))
             return None
+        self.names.bind(pattern.span, "events", pattern.event)
+        expressions = self.expressions(frame)
         for local, type_ in zip(pattern.names, event.fields.values(), strict=True):
-            frame.add(local, type_)
+            expressions.bound(local, type_, pattern)
         return event
 
     def narrowed(

@@ -25,7 +25,7 @@ from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.parse import checked_texts, parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
-from interpreter.language.resolve import Names
+from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.translations import asks_of
@@ -95,7 +95,7 @@ class Checked:
 
     ``absent`` reports decisions that the ruleset does not have: an error if the text belongs to the ruleset, but not in
     a file for all rulesets of a family. ``functions`` are the helpers of a policies file by name. ``written`` has every
-    text that was read, also overridden ones.
+    text that was read, also overridden ones, and ``bindings`` what the names in these texts mean.
     """
 
     policies: dict[str, Policy] = field(default_factory=dict)
@@ -103,6 +103,7 @@ class Checked:
     written: list[Written] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     absent: list[Diagnostic] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
 
 
 def policies_of(model: Model, composition: Composition, files: Sequence[Checked] = ()) -> Checked:
@@ -193,6 +194,7 @@ class _Reader:
         self.model, self.checked, self.file, self.guards = model, checked, file, guards
         self.decisions = _decisions(model)
         self.names = Names(model, dict(model.signatures), {}, checked_texts())
+        self.names.bindings = checked.bindings
         self.rules: list[RuleLayer] = []
         self.variant = ""
 

@@ -19,7 +19,8 @@ from interpreter.base.plain_data import Value
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
-from interpreter.language.model import CardKind, Event, Group, Kind, Model, Signature, Signatures, Table
+from interpreter.language.model import CardKind, Event, GraphDecl, Group, Kind, Model, Signature, Signatures, Table
+from interpreter.language.scope import Variable
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -50,7 +51,7 @@ from interpreter.language.types import (
     ZoneType,
 )
 
-__all__ = ["MAKERS", "NAMED_TYPES", "Names", "Texts", "owner_word", "resolve_type"]
+__all__ = ["MAKERS", "NAMED_TYPES", "Binding", "Names", "Texts", "owner_word", "resolve_type"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,13 +75,31 @@ NAMED_TYPES: dict[str, Type] = {
 }
 """Built-in types."""
 MOST_TEXTS = 20_000
+_SECTIONS = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}
+"""Sections that declare groups of cells, by the type of the group; others are values of the state."""
 MAXIMUM_NESTING = 6
 
 
+class Binding(Struct, frozen=True, gc=False):
+    """What a name at a place means: the section that declares it, its name there, and what it belongs to.
+
+    ``binder`` is the node that introduces a local. ``declares`` is set at that place; ``span`` is then the node's.
+    """
+
+    span: Span
+    section: str
+    name: str
+    of: str = ""
+    binder: nodes.Node | None = None
+    type: Type | None = None
+    declares: bool = False
+
+
 class _Kept(Struct, frozen=True, gc=False):
-    """A checked text. ``parts`` are the objects whose identity is in its key."""
+    """A checked text, with what its names mean. ``parts`` are the objects whose identity is in its key."""
 
     trace: Trace
+    bindings: tuple[Binding, ...]
     parts: tuple[object, ...]
     result: object
 
@@ -165,6 +184,7 @@ class Names:
         self.texts = texts or Texts()
         self.known: dict[Question, tuple[object, Hashable]] = {}
         self.trace: Trace | None = None
+        self.bindings: list[Binding] = []
 
     # --- checked texts
 
@@ -185,8 +205,9 @@ class Names:
             if self._agrees(kept.trace):
                 if self.trace is not None:
                     self.trace |= kept.trace
+                self.bindings += kept.bindings
                 return cast(T, kept.result)
-        outer, trace, before = self.trace, Trace(), len(diagnostics)
+        outer, trace, before, first = self.trace, Trace(), len(diagnostics), len(self.bindings)
         self.trace = trace
         try:
             result = check()
@@ -195,7 +216,7 @@ class Names:
         if outer is not None:
             outer |= trace
         if len(diagnostics) == before:
-            self.texts.add(key, _Kept(trace, parts, result))
+            self.texts.add(key, _Kept(trace, tuple(self.bindings[first:]), parts, result))
         return result
 
     def _agrees(self, trace: Trace) -> bool:
@@ -218,6 +239,34 @@ class Names:
     def forget(self) -> None:
         """Look everything up again, because declarations have changed."""
         self.known.clear()
+
+    # --- bindings
+
+    def bind(self, span: Span, section: str, name: str, of: str = "", type_: Type | None = None) -> None:
+        """Note what a name at a place means."""
+        self.bindings.append(Binding(span, section, name, of, None, type_))
+
+    def bind_local(self, span: Span, variable: Variable, *, declares: bool = False) -> None:
+        """Note a local, unless it is introduced elsewhere than in a text. One that has the name of its type means
+        that type."""
+        if isinstance(variable.binder, nodes.NamedType):
+            self.bind(span, *self.declares_type(variable.name))
+        elif variable.binder is not None:
+            local = Binding(span, "locals", variable.name, "", variable.binder, variable.type, declares)
+            self.bindings.append(local)
+
+    def bind_group(self, span: Span, group: Group) -> None:
+        """Note a group of cells."""
+        match group.owner:
+            case "seat":
+                self.bind(span, "has", group.name)
+            case "card":
+                kind, _, name = group.name.partition(".")
+                self.bind(span, "attributes", name, kind)
+            case _ if group.file:
+                self.bind(span, _SECTIONS.get(group.type.word, "state"), group.name)
+            case _:
+                self.bind(span, "language", group.name)
 
     # --- values
 
@@ -267,6 +316,21 @@ class Names:
         if name in model.pieces:
             return PieceType(name)
         return NODE if model.graph is not None and name == model.graph.node else None
+
+    @_lookup(_same)
+    def declares_type(self, name: str) -> tuple[str, str]:
+        """Return the section that declares a type, and the name there."""
+        model = self.model
+        if name in NAMED_TYPES:
+            return "language", name
+        if model.graph is not None and name == model.graph.node:
+            return "graph", "graph"
+        kind = model.kinds.get(name)
+        if kind is not None and name not in model.interpretations:
+            return ("kinds" if kind.totals is None else "tokens"), name
+        if name in model.interpretations:
+            return "interpretations", name
+        return ("cards" if name in model.card_kinds else "records" if name in model.records else "pieces"), name
 
     @_lookup(_same)
     def domain(self, name: str) -> tuple[tuple[int, ...], Type] | None:
@@ -358,6 +422,20 @@ class Names:
             case _:
                 return {}
 
+    @_lookup(_same)
+    def declares_attribute(self, of: Type, name: str) -> tuple[str, str, str]:
+        """Return the section that declares a printed attribute, the name there and its owner."""
+        graph = self.model.graph or GraphDecl("", {}, {}, None, {}, {}, NOWHERE)
+        if isinstance(of, PlaceType) and name == graph.node:
+            return "graph", "graph", ""
+        match of:
+            case CardType():
+                return "attributes", name, of.name
+            case NodeType() | PlaceType() | LinkType() if name in (*graph.attributes, *graph.place, *graph.link):
+                return "attributes", name, "graph"
+            case _:
+                return "language", name, ""
+
     @_lookup(_pairs)
     def record(self, name: str) -> Mapping[str, Type] | None:
         """Return the fields of a record."""
@@ -433,6 +511,7 @@ def resolve_type(names: Names, node: nodes.Type, report: Callable[[Diagnostic], 
 def _named(names: Names, name: str, span: Span, report: Callable[[Diagnostic], None]) -> Type:
     type_ = names.type(name)
     if type_ is not None:
+        names.bind(span, *names.declares_type(name))
         return type_
     model = names.model
     known = [*NAMED_TYPES, *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
@@ -445,6 +524,7 @@ def _named(names: Names, name: str, span: Span, report: Callable[[Diagnostic], N
 
 
 def _made(names: Names, maker: str, of: nodes.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+    names.bind(Span(span.file, span.start, span.start + len(maker)), "language", maker)
     if maker in COLLECTIONS:
         inner_type = resolve_type(names, of, report)
         if str(inner_type).count(" of ") >= MAXIMUM_NESTING:

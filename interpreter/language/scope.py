@@ -15,11 +15,13 @@ __all__ = ["Frame", "Variable", "path_of"]
 
 
 class Variable(Struct, frozen=True):
-    """A parameter or local."""
+    """A parameter or local. ``binder`` is the node that introduces it, if the text has one; a type if the local has the
+    name of its type."""
 
     name: str
     index: int
     type: Type
+    binder: nodes.Node | None = None
 
 
 @dataclass
@@ -36,8 +38,8 @@ class Frame:
     def size(self) -> int:
         return len(self.names)
 
-    def add(self, name: str, type_: Type) -> Variable:
-        variable = Variable(name, len(self.names), type_)
+    def add(self, name: str, type_: Type, binder: nodes.Node | None = None) -> Variable:
+        variable = Variable(name, len(self.names), type_, binder)
         self.names.append(name)
         self.types.append(type_)
         self.visible[-1][name] = variable
