@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from textwrap import dedent
 
 from msgspec import Struct
 
@@ -19,32 +20,31 @@ from interpreter.editor.workspace import Desk
 from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
-from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_quietly import check_quietly
+from interpreter.language.grammar import Start
 from interpreter.language.model import Model
-from interpreter.language.parse import parse_expression, parse_type
+from interpreter.language.parse import parse_as
 from interpreter.language.policies import Checked, policies_files, policies_in
-from interpreter.language.resolve import MAKERS, Names, resolve_type
+from interpreter.language.resolve import MAKERS, Names
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
 from interpreter.language.types import (
-    NEVER,
     NODE,
     OWNERS,
     SEAT,
     CardType,
     KindType,
-    NeverType,
     NothingType,
     PileType,
     RecordType,
     Type,
     accepts,
-    item_type,
 )
+from interpreter.language.unfinished import CURSOR, finished
 from interpreter.reading.files import KINDS
 from interpreter.sections.lookup import forms_at, keys_at
-from interpreter.sections.vocabulary import Named, Reference
+from interpreter.sections.vocabulary import Code, Named, Reference
 
 __all__ = ["Proposal", "complete"]
 
@@ -52,12 +52,6 @@ _KEY = re.compile(r"(?P<indent> *)(?P<dashes>(?:- +)*)(?P<key>[\w.,/ -]+?|\"[^\"
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}): +(\S+)", re.MULTILINE)
 _OPENS_TEXT = re.compile(r"(?::|-) +(?:&\w+ +)?\|[-+0-9]*\s*(?:#.*)?$")
 _PIECE = re.compile(r"[A-Z]+-?\w*$|[\w]*$")
-_CHAIN = re.compile(r"((?:[a-z_]\w*)(?:\([^()]*\)|\[[^\[\]]*\])?(?:\.[a-z_]\w*(?:\[[^\[\]]*\])?)*)\.\w*$")
-_BINDERS = re.compile(
-    r"\blet\s+(?P<let>[a-z_]\w*)(?:\s*:\s*(?P<type>[^=]+?))?\s*=\s*(?P<value>.+?)\s*$"
-    r"|\b(?P<item>[a-z_]\w*)\s+in\s+(?P<items>.+)$"
-)
-_ROLLED = re.compile(r"^(?:pick|roll\b.*?) from ")
 
 
 class Proposal(Struct, frozen=True):
@@ -80,6 +74,26 @@ class _Where:
     path: list[str] = field(default_factory=list)
     block: list[str] | None = None
     entry: int = 0
+
+
+class _Cursor(Names):
+    """Names that remember what is known at the cursor: the locals, the type expected there, and, after a dot, the type
+    that has attributes."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.locals: dict[str, Type] = {}
+        self.expected: Type | None = None
+        self.owner: Type | None = None
+
+    def missing(self, name: str, frame: Frame, expected: Type | None) -> None:
+        if name == CURSOR:
+            self.locals = {name: local.type for block in frame.visible for name, local in block.items()}
+            self.expected = self.expected or expected
+
+    def missing_attribute(self, of: Type, name: str) -> None:
+        if name == CURSOR:
+            self.owner = of
 
 
 def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]:
@@ -232,6 +246,13 @@ class _Completer:
                     lines = [line for way in policy.decisions.get(decision, ()) for line in way.lines if line.name]
                     yield from (Proposal(line.name, "line", about=_shortly(line.span)) for line in lines)
 
+    @property
+    def _decision(self) -> str:
+        """Return the decision that the text is about; empty if it is about none."""
+        path = [step for step in self.where.path if not step.isdigit()]
+        below = self._in_policies(path)
+        return below[1] if below is not None and len(below) > 1 else path[1] if path[:1] == ["decisions"] else ""
+
     @cached_property
     def _policies(self) -> list[Checked]:
         """Composed policies of the ruleset, then those of the policies files of the family."""
@@ -314,16 +335,15 @@ class _Completer:
         line = text.split("\n")[-1]
         if "#" in re.sub(r'"[^"]*"', "", line):
             return
-        frame, quiet = self._scope(text)
+        cursor = self._at_cursor(text)
         model = self.model
         if re.search(r"\bcites\s[^)]*$", line):
             yield from self._statements()
         elif line.count('"') % 2:
             nodes = model.graph.nodes if model.graph is not None else []
             yield from (Proposal(row.name, "node") for row in nodes)
-        elif chain := _CHAIN.search(line):
-            type_ = self._type_of(chain[1], frame)
-            yield from self._attributes(type_, quiet) if type_ is not None else ()
+        elif re.search(r"[\w)\]]\.\w*$", line):
+            yield from self._attributes(cursor.owner, cursor) if cursor.owner is not None else ()
         elif re.search(r"\bnote\s+\w*$", line):
             for event in model.events.values():
                 fields = ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in event.fields.items())
@@ -334,17 +354,16 @@ class _Completer:
             yield from self._types()
         else:
             yield from self._policy_text(line)
-            yield from self._expressions(line, frame)
+            yield from self._expressions(line, cursor)
 
-    def _expressions(self, line: str, frame: Frame) -> Iterator[Proposal]:
-        model, expected = self.model, self._expected(line, frame)
+    def _expressions(self, line: str, cursor: _Cursor) -> Iterator[Proposal]:
+        model, expected = self.model, cursor.expected
 
         def rank(type_: Type, otherwise: int) -> int:
             return otherwise - 2 if expected is not None and accepts(expected, type_) else otherwise
 
-        for block in frame.visible:
-            for variable in block.values():
-                yield Proposal(variable.name, "local", type_text(model, variable.type), rank=rank(variable.type, 2))
+        for name, type_ in cursor.locals.items():
+            yield Proposal(name, "local", type_text(model, type_), rank=rank(type_, 2))
         if isinstance(expected, KindType):
             kind = model.kinds.get(expected.name)
             yield from (Proposal(name, "member", expected.name, rank=1) for name in (kind.members if kind else ()))
@@ -390,32 +409,15 @@ class _Completer:
             )
             yield from (Proposal(word, "keyword", rank=7) for word in words)
 
-    def _expected(self, line: str, frame: Frame) -> Type | None:
-        """Return the expected type: that of a parameter, of a table's key, or of the other side of a comparison."""
-        model = self.model
-        if call := re.search(r"([a-z_]\w*)([(\[])([^()\[\]]*)$", line):
-            position = call[3].count(",")
-            if call[2] == "(" and call[1] in model.signatures:
-                types = [type_ for _, type_ in model.signatures[call[1]].parameters]
-            elif call[2] == "[" and call[1] in model.tables:
-                types = list(model.tables[call[1]].key_types)
-            else:
-                types = list(model.records.get(call[1], {}).values())
-            if position < len(types) and re.fullmatch(r"\s*\w*", call[3].split(",")[-1]):
-                return types[position]
-        if compared := re.search(r"([\w.\[\]]+)\s*(?:==|!=|<=|>=|<|>|(?<![=!<>])=)\s*\w*$", line):
-            return self._type_of(compared[1], frame)
-        return None
-
-    def _attributes(self, type_: Type, frame: Expressions) -> Iterator[Proposal]:
+    def _attributes(self, type_: Type, names: Names) -> Iterator[Proposal]:
         model = self.model
         if isinstance(type_, RecordType):
             for name, found in model.records.get(type_.name, {}).items():
                 yield Proposal(name, "attribute", type_text(model, found))
-        for name, found in frame.names.attributes(type_.sure).items():
+        for name, found in names.attributes(type_.sure).items():
             yield Proposal(name, "attribute", type_text(model, found))
         for key, group in model.groups.items():
-            if group.owner == type_.word and frame.names.group_of(type_, key.split(".")[-1]) is group:
+            if group.owner == type_.word and names.group_of(type_, key.split(".")[-1]) is group:
                 yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
         if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
@@ -432,46 +434,26 @@ class _Completer:
 
     # --- scope
 
-    def _scope(self, text: str) -> tuple[Frame, Expressions]:
-        """Return the locals in scope at the end of a text, estimated from its lines and their indentation."""
-        frame = Frame()
-        quiet = Expressions(Names(self.model), frame, lambda diagnostic: None)
-        self._around(frame, quiet)
-        lines = [line for line in text.split("\n") if line.strip()]
-        header = re.match(r"\s*\((.*?)\)\s*(->|:)", lines[0]) if lines else None
-        for parameter in header[1].split(",") if header else ():
-            name, _, type_ = parameter.partition(":")
-            if re.fullmatch(r"\s*[a-z_]\w*\s*", name):
-                frame.add(name.strip(), self._named_type(type_.strip()))
-        last = len(lines[-1]) - len(lines[-1].lstrip(" ")) if lines else 0
-        for position, line in enumerate(lines):
-            depth = len(line) - len(line.lstrip(" "))
-            opens = line.rstrip().endswith(":") and position < len(lines) - 1
-            rest = [len(each) - len(each.lstrip(" ")) for each in lines[position + 1 :]]
-            if rest and (min(rest) < depth or (opens and min(rest) <= depth and not line.lstrip().startswith("let "))):
-                continue
-            if depth <= last:
-                whole = line + (self.where.after if position == len(lines) - 1 else "")
-                self._bind(whole.rstrip().removesuffix(":"), frame, quiet, last=position == len(lines) - 1)
-        return frame, quiet
+    def _at_cursor(self, text: str) -> _Cursor:
+        """Return what is known at the end of a text. If it cannot be read up to there, its last line is left out."""
+        path, _ = self._flow(self.where.before)
+        codes = [form for form in forms_at(self.kind, path) if isinstance(form, Code)]
+        begun = dedent(re.sub(r"\w*$", CURSOR, text)).removesuffix(CURSOR)
+        starts: list[Start] = [code.start for code in codes]
+        cursor = _Cursor(self.model)
+        if starts:
+            starts.append("procedure")  # statements may stand where they do not belong
+        for written in (begun, _without_last_line(begun)):
+            for start in starts:
+                tree = finished(start, written)
+                if tree is not None:
+                    frame = Frame()
+                    self._around(frame, cursor)
+                    check_quietly(tree, cursor, frame, self._decision)
+                    return cursor
+        return cursor
 
-    def _bind(self, line: str, frame: Frame, quiet: Expressions, *, last: bool = False) -> None:
-        """Add the locals that a line introduces. If it is the last line, its `let` is still incomplete and ignored."""
-        for match in _every(_BINDERS, line):
-            if match["let"] and last:
-                continue
-            if match["let"]:
-                value = _ROLLED.sub("", match["value"]).split(" as ")[0] if match["value"] else ""
-                type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
-                if type_ is not None and match["value"].startswith("pick from "):
-                    type_ = item_type(type_)
-                frame.add(match["let"], (type_ or NEVER).sure if line.strip()[:2] in ("if", "el") else type_ or NEVER)
-            elif match["item"] not in ("not", "where", "and", "or") and (items := _items(match["items"])):
-                of = self._items_of(items, frame)
-                if of is not None:
-                    frame.add(match["item"], of)
-
-    def _around(self, frame: Frame, quiet: Expressions) -> None:
+    def _around(self, frame: Frame, names: Names) -> None:
         """Add the locals that a declaration provides to its texts: values of an event, binders, and the parameters of
         the layer below."""
         path = [step for step in self.where.path if not step.isdigit()]
@@ -491,13 +473,9 @@ class _Completer:
             for name, type_ in signature.parameters if signature else ():
                 frame.add(name, type_)
         for line in self._entry_lines():
-            if match := re.match(r"\s*on:\s*[\"']?([a-z_]\w*)\(([^)]*)\)", line):
-                event = self.model.events.get(match[1])
-                names = [name.strip() for name in match[2].split(",")]
-                for name, type_ in zip(names, event.fields.values() if event else (), strict=False):
-                    frame.add(name, type_)
-            elif match := re.match(r"\s*(?:for|rows):\s*(.*)", line):
-                self._bind(match[1], frame, quiet)
+            if match := re.match(r"\s*(on|for|rows): *[\"']?([^\"']*)", line):
+                start: Start = "heard" if match[1] == "on" else "matched"
+                check_quietly(parse_as(start, Typed(SourceFile("", match[2])))[0], names, frame)
             elif match := re.match(r"\s*each:\s*([a-z_]\w*)", line):
                 frame.add(match[1], SEAT)
 
@@ -520,51 +498,12 @@ class _Completer:
             body.append(line)
         return body
 
-    def _named_type(self, text: str) -> Type:
-        tree, _ = parse_type(Typed(SourceFile("", text)))
-        return resolve_type(Names(self.model), tree, lambda diagnostic: None) if tree is not None else NEVER
-
-    def _type_of(self, text: str, frame: Frame) -> Type | None:
-        """Return the type of an expression with these locals; None if it is invalid."""
-        tree, _ = parse_expression(Typed(SourceFile("", text.strip())))
-        if tree is None:
-            return None
-        expressions = Expressions(Names(self.model), frame, lambda diagnostic: None)
-        type_ = expressions.value(tree, maybe=True).type
-        return None if isinstance(type_, NeverType) else type_
-
-    def _items_of(self, text: str, frame: Frame) -> Type | None:
-        tree, _ = parse_expression(Typed(SourceFile("", text)))
-        if tree is None:
-            return None
-        of = Expressions(Names(self.model), frame, lambda diagnostic: None).items(tree)[1]
-        return None if isinstance(of, NeverType) else of
-
 
 def _shortly(span: Span) -> str:
     return " ".join(span.text.split())
 
 
-def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
-    """Yield all matches, including nested ones: `a in x, b in y`."""
-    start = 0
-    while match := pattern.search(line, start):
-        yield match
-        start = match.start("let" if match["let"] else "item") + 1
-        if match["let"]:
-            start = match.start("value")
-
-
-def _items(text: str) -> str:
-    """Return LIST of `x in LIST where …`, which ends at a keyword or bracket on its level."""
-    depth = 0
-    for match in re.finditer(r'"[^"]*"|[(\[]|[)\]]|,|\b(?:where|by|if|and|or|for|as listed)\b|:', text):
-        if match[0] in "([":
-            depth += 1
-        elif match[0] in ")]":
-            depth -= 1
-            if depth < 0:
-                return text[: match.start()].strip()
-        elif depth == 0 and not match[0].startswith('"'):
-            return text[: match.start()].strip()
-    return text.strip()
+def _without_last_line(text: str) -> str:
+    """Return a text up to the indentation of its last line."""
+    above, line_break, last = text.rpartition("\n")
+    return above + line_break + last[: len(last) - len(last.lstrip(" "))]

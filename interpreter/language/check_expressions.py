@@ -180,10 +180,10 @@ class Expressions:
             case _:
                 return {}
 
-    def _silent_type(self, node: nodes.Expr) -> Type | None:
+    def _silent_type(self, node: nodes.Expr, expected: Type | None = None) -> Type | None:
         report, self.report = self.report, lambda diagnostic: None
         try:
-            return self.value(node, maybe=True).type
+            return self.value(node, expected, maybe=True).type
         finally:
             self.report = report
 
@@ -351,6 +351,7 @@ class Expressions:
         if signature is not None and signature.constant:
             self._bind_rule(span, signature, name)
             return core.CallRule(signature.name, (), type=signature.result, span=span)
+        names.missing(name, self.frame, expected)
         self._unknown(name, span)
         return self._never(span)
 
@@ -455,6 +456,7 @@ class Expressions:
         return [name for name, group in self.names.model.groups.items() if group.owner == type_.word]
 
     def _no_attribute(self, type_: Type, node: nodes.Attribute, known: Iterable[str]) -> core.Expression:
+        self.names.missing_attribute(type_, node.name)
         names = list(known)
         notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
         help = None
@@ -495,6 +497,8 @@ class Expressions:
         if len(node.keys) != len(table.keys):
             expected = ", ".join(table.keys)
             self.error("E405", f"`{name}` has the keys [{expected}], got {counted(len(node.keys), 'key')}", node.span)
+            for key, type_ in zip(node.keys, table.key_types, strict=False):
+                self._silent_type(key, type_)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
         return core.TableCell(name, keys, type=table.gives, span=node.span)
@@ -593,6 +597,9 @@ class Expressions:
         if len(arguments) != len(parameters):
             message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
             self.report(Diagnostic("E404", message, node.span, notes))
+            types = [*(type_ for _, type_ in parameters), *(None for _ in arguments)]
+            for argument, type_ in zip(arguments, types, strict=False):
+                self._silent_type(argument, type_)
             return tuple(self._never(argument.span) for argument in arguments)
         if node.names:
             names = [parameter for parameter, _ in parameters]
@@ -619,6 +626,8 @@ class Expressions:
             )
             message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
             self.report(Diagnostic("E404", message, node.span, (form,), function.about))
+            for argument in node.arguments:
+                self._silent_type(argument)
             return self._never(node.span)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
         builtin = BuiltinCall(self)

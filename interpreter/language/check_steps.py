@@ -579,12 +579,13 @@ class Steps:
             self._forget_changes(*node.alternatives)
         for alternative in node.alternatives:
             self.names.bind(alternative.span, "options", alternative.name, node.name)
-        options = tuple(self._alternative(alternative) for alternative in node.alternatives)
+        options = tuple(self.alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
         return core.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
 
-    def _alternative(self, node: nodes.Alternative) -> core.Option:
+    def alternative(self, node: nodes.Alternative) -> core.Option:
+        """Check an alternative of a decision."""
         expressions = self.expressions
         with self.frame.block():
             guard = expressions.condition(node.guard) if node.guard is not None else None

@@ -19,15 +19,14 @@ from interpreter.base.source import Span
 from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
 from interpreter.language.check import bindings
-from interpreter.language.check_expressions import Expressions
-from interpreter.language.check_steps import Steps
+from interpreter.language.check_quietly import check_quietly, ignored
 from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_as
 from interpreter.language.policies import policies_in
-from interpreter.language.resolve import Binding, Names, resolve_type
+from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame
-from interpreter.language.types import NEVER, NOTHING, Type
+from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
@@ -138,12 +137,12 @@ def _alone(document: Document, model: Model, known: set[int]) -> list[Binding]:
     """
     names = Names(model, dict(model.signatures))
     if document.kind == "scenarios":
-        check_helpers(helpers_in(document.root.get("rules"), _quiet), names, document.id, [])
+        check_helpers(helpers_in(document.root.get("rules"), ignored), names, document.id, [])
     for _, scalar, form in forms_in(document.kind, document.root):
         if isinstance(form, Code) and not form.is_template(scalar) and known.isdisjoint(_extent(scalar.span)):
             text = excerpt(scalar)
             tree = None if isinstance(text, Diagnostic) else parse_as(form.start, text)[0]
-            _check_alone(tree, names, Frame())
+            check_quietly(tree, names, Frame(), next((e.key.text for e in _holders(document, scalar.span)), ""))
             bound = {binding.span.start for binding in names.bindings}
             for node in descendants(tree):
                 if isinstance(node, nodes.Attribute) and node.name_span.start not in bound:
@@ -157,31 +156,11 @@ def _extent(span: Span) -> range:
     return range(span.start, span.end)
 
 
-def _quiet(diagnostic: Diagnostic) -> None:
-    """Ignore an error: it is reported where the text is checked."""
-
-
-def _check_alone(tree: nodes.Node | None, names: Names, frame: Frame) -> None:
-    match tree:
-        case nodes.Function(body=body) | nodes.Procedure(body=body) if isinstance(body, nodes.Block):
-            Steps(names, frame, _quiet, owner="", file="", result=NOTHING, pure=False).block(body)
-        case nodes.Function(body=expression) if not isinstance(expression, nodes.Block):
-            _check_alone(expression, names, frame)
-        case nodes.NamedType() | nodes.MadeType() | nodes.OptionalType() | nodes.RangeType():
-            resolve_type(names, tree, _quiet)
-        case nodes.Preference(patterns=patterns, keys=keys):
-            inner = Frame()
-            for name in (name for pattern in patterns for name in pattern.names):
-                inner.add(name, NEVER)
-            for each in (*(pattern.test for pattern in patterns), *keys):
-                _check_alone(each, names, inner)
-        case nodes.Preferences(lines=lines):
-            for line in lines:
-                _check_alone(line, names, frame)
-        case _ if isinstance(tree, nodes.Expr):
-            Expressions(names, frame, _quiet).value(tree, maybe=True)
-        case _:
-            pass
+def _holders(document: Document, span: Span) -> Iterator[Entry]:
+    """Yield the declarations that hold a place."""
+    for _, entry in sections_of(document.root):
+        if entry.value.span.start <= span.start < entry.value.span.end:
+            yield entry
 
 
 def _with_attribute(model: Model, name: str) -> Iterator[tuple[str, str, str]]:
@@ -319,15 +298,9 @@ class _Reader:
                     sections = ("tables",)
                 self._word(span, text, sections)
 
-    def _holders(self, span: Span) -> Iterator[Entry]:
-        """Yield the declarations that hold a place."""
-        for _, entry in self._sections():
-            if entry.value.span.start <= span.start < entry.value.span.end:
-                yield entry
-
     def _order(self, span: Span, name: str) -> None:
         """Add the rule or the attribute by which the cards of a zone are sorted."""
-        zones = [entry.value for entry in self._holders(span)]
+        zones = [entry.value for entry in _holders(self.document, span)]
         kinds = {word(zone.get(key)) for zone in zones if isinstance(zone, Mapping) for key in ("of", "zone")}
         self._word(span, name, ("rules",))
         for kind in self.model.card_kinds.values():

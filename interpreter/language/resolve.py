@@ -20,7 +20,7 @@ from interpreter.base.source import NOWHERE, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
 from interpreter.language.model import CardKind, Event, GraphDecl, Group, Kind, Model, Signature, Signatures, Table
-from interpreter.language.scope import Variable
+from interpreter.language.scope import Frame, Variable
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -235,6 +235,12 @@ class Names:
         """Add a rule that the following texts can call."""
         self.signatures[name] = signature
         self.known.pop(("signature", name), None)
+
+    def missing(self, name: str, frame: Frame, expected: Type | None) -> None:
+        """Called for a name that means nothing, with the locals and the type expected there."""
+
+    def missing_attribute(self, of: Type, name: str) -> None:
+        """Called for an attribute that things of a type do not have."""
 
     def forget(self) -> None:
         """Look everything up again, because declarations have changed."""

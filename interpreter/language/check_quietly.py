@@ -1,0 +1,92 @@
+"""Check of a text for itself, without errors: for the names in a text that is not in force or not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.language import nodes
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_steps import Steps
+from interpreter.language.resolve import Names, resolve_type
+from interpreter.language.scope import Frame
+from interpreter.language.types import BOOL, NEVER, NOTHING, SEAT, Type
+
+__all__ = ["check_quietly", "ignored"]
+
+
+def ignored(diagnostic: Diagnostic) -> None:
+    """Ignore an error: it is reported where the text is checked."""
+
+
+def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision: str = "") -> None:
+    """Bind the names in a text of any sort. ``frame`` has the locals that its surroundings provide; ``decision`` is the
+    one that preferences and alternatives are about."""
+    expressions = Expressions(names, frame, ignored)
+    result: Type = NOTHING
+    if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) and tree.header is not None:
+        for parameter in tree.header.parameters:
+            expressions.bound(parameter.name, resolve_type(names, parameter.type, ignored), parameter)
+        if tree.header.result is not None:
+            result = resolve_type(names, tree.header.result, ignored)
+    steps = Steps(names, frame, ignored, owner="", file="", result=result, pure=False)
+    match tree:
+        case nodes.Function(body=body) | nodes.Procedure(body=body):
+            steps.block(body) if isinstance(body, nodes.Block) else expressions.need(body, result)
+        case nodes.Verdict(lines=lines):
+            for line in lines:
+                steps.statement(line) if isinstance(line, nodes.Let) else _condition(expressions, line.test)
+        case nodes.EventPattern(event=event, names=bound, test=test):
+            heard = names.event(event)
+            for name, type_ in zip(bound, heard.fields.values() if heard is not None else (), strict=False):
+                expressions.bound(name, type_, tree)
+            _condition(expressions, test)
+        case nodes.Match(binders=binders, test=test):
+            _bind(expressions, binders)
+            _condition(expressions, test)
+        case nodes.Alternatives(alternatives=alternatives):
+            for each in alternatives:
+                _add_bound(names, frame, decision, each.name)
+                steps.alternative(each)
+        case nodes.Preferences(lines=preferences):
+            for preference in preferences:
+                _prefer(preference, names, decision)
+        case nodes.NamedType() | nodes.MadeType() | nodes.OptionalType() | nodes.RangeType():
+            resolve_type(names, tree, ignored)
+        case _ if isinstance(tree, nodes.Expr):
+            expressions.value(tree, maybe=True)
+        case _:
+            pass
+
+
+def _condition(expressions: Expressions, test: nodes.Expr | None) -> None:
+    if test is not None:
+        expressions.need(test, BOOL)
+        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
+
+
+def _bind(expressions: Expressions, binders: Iterable[nodes.Binder]) -> None:
+    for binder in binders:
+        expressions.bound(binder.name, expressions.items(binder.items)[1], binder)
+
+
+def _add_bound(names: Names, frame: Frame, decision: str, alternative: str) -> None:
+    """Add the variables of an alternative; without one, those that all alternatives of the decision have."""
+    alternatives = names.model.alternatives
+    for name, type_ in alternatives.get(f"{decision}.{alternative}", [("who", SEAT)]):
+        if frame.find(name) is None:
+            frame.add(name, type_)
+
+
+def _prefer(preference: nodes.Preference, names: Names, decision: str) -> None:
+    for pattern in preference.patterns:
+        frame = Frame()
+        _add_bound(names, frame, decision, pattern.name)
+        for name in pattern.names:
+            if frame.find(name) is None:
+                frame.add(name, NEVER)
+        condition = partial(_condition, Expressions(names, frame, ignored))
+        condition(pattern.test)
+        for key in preference.keys:
+            Expressions(names, frame, ignored).value(key, maybe=True)
