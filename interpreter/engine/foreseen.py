@@ -191,7 +191,7 @@ def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
             labels, read = secrecy.locals_at(index), secrecy.read_later[index] - {into, *waiting}
             known = {local for local, label in labels.items() if local != into and is_visible(label, env, player)}
             led = is_led or (not frames and _is_one_of_many(program, index) and bool(secrecy.course_at(index)))
-            is_led = is_led or secrecy.hides_caller(index)
+            is_led = is_led or secrecy.hides_calls(program.stretches[index].procedure)
             if led or (maybe & read & labels.keys()) - known:
                 place = _Secret()
             env = tuple(

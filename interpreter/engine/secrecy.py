@@ -52,6 +52,11 @@ def _ownerless(label: Label) -> Label:
     return frozenset((kind, owner if kind == "given" else -1) for kind, owner in label)
 
 
+def _own(label: Label) -> Label:
+    """Return the reasons that do not come from the caller."""
+    return frozenset(atom for atom in label if atom[0] not in ("given", "called"))
+
+
 def _unowned(label: Label, local: int) -> Label:
     """Return the label after a local was reassigned: the local no longer names the seat that knows."""
     if any(owner == local and kind != "given" for kind, owner in label):
@@ -147,10 +152,6 @@ class Secrecy:
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
-    def hides_caller(self, stretch: int) -> bool:
-        """Return whether it may be a secret which call led to the procedure of a stretch."""
-        return self.hides_calls(self.program.stretches[stretch].procedure)
-
     def hides_calls(self, procedure: str) -> bool:
         """Return whether it may be a secret that a procedure was called, or by which call."""
         return bool(self._called.get(procedure))
@@ -196,7 +197,19 @@ class Secrecy:
     @cached_property
     def read_later(self) -> list[frozenset[int]]:
         """Live locals at the start of each stretch."""
-        return _read_later(self.program.stretches)
+        stretches = self.program.stretches
+        live_at = [frozenset[int]()] * len(stretches)
+        changed = True
+        while changed:
+            changed = False
+            for index, stretch in reversed(list(enumerate(stretches))):
+                live = set(_read_at_end(stretch.end, live_at))
+                for step in reversed(stretch.steps):
+                    live -= {step.index} if isinstance(step, core.SetLocal | core.Picks) else set()
+                    live |= _read_in(step)
+                if live != live_at[index]:
+                    live_at[index], changed = frozenset(live), True
+        return live_at
 
     # --- all procedures
 
@@ -244,14 +257,12 @@ class Secrecy:
     def _changed(self, name: str) -> frozenset[int]:
         """Return the locals that a procedure assigns."""
         if name not in self._assigned:
-            assigned = set[int]()
-            for node in descendants(self.program.reach.procedures[name].body):
-                match node:
-                    case core.SetLocal(local) | core.Picks(local) | core.Iterate(local) | core.Choice(local):
-                        assigned.add(local)
-                    case _:
-                        pass
-            self._assigned[name] = frozenset(assigned)
+            nodes = descendants(self.program.reach.procedures[name].body)
+            self._assigned[name] = frozenset(
+                node.variable if isinstance(node, core.Iterate | core.Choice) else node.index
+                for node in nodes
+                if isinstance(node, core.Iterate | core.Choice | core.SetLocal | core.Picks)
+            )
         return self._assigned[name]
 
     def _resolved(self, label: Label, name: str) -> Label:
@@ -283,22 +294,18 @@ class Secrecy:
         if layer.guard is not None:
             course |= self.label(layer.guard, env)
             procedure.result |= course | self._procedure(layer.below).result
-        if lowered is not None and lowered.steps is not None:
-            _Steps(self, procedure).run(lowered.steps, env, course)
-        elif isinstance(layer.body, tuple):
-            _Steps(self, procedure).run(layer.body, env, course)
+        body = layer.body if lowered is None else lowered.steps
+        if isinstance(body, tuple):
+            _Steps(self, procedure).run(body, env, course)
         else:
-            procedure.result |= self.label(layer.body, env)
-        procedure.result = frozenset(
-            (kind, owner) for kind, owner in procedure.result if kind not in ("given", "called")
-        )
+            procedure.result |= self.label(body, env)
+        procedure.result = _own(procedure.result)
         return procedure
 
     def _course(self, procedure: _Procedure, stretch: int) -> Label:
-        label = PUBLIC
-        for fork in procedure.forks.get(stretch, ()):
-            label |= CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC)
-        return _ownerless(label)
+        forks = procedure.forks.get(stretch, ())
+        labels = (CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC) for fork in forks)
+        return _ownerless(PUBLIC.union(*labels))
 
     # --- expressions
 
@@ -466,9 +473,11 @@ class _Steps:
                 return self._branch(step, env, course)
             case core.Iterate():
                 return self._iterate(step, env, course)
-            case core.Repeat():
-                self.assign(env, step.hidden, course)
-                return self._again(step.body, env, course, lambda inside: self._pass_of(step, inside, course))
+            case core.Repeat(test, _, body, hidden):
+                self.assign(env, hidden, course)
+                return self._again(
+                    body, env, course, lambda inside: self.steps(body, inside, course | _ownerless(label(test, inside)))
+                )
             case core.Returns(value):
                 self.returns(value, env, course)
             case core.Requirement(test, _, bind):
@@ -491,7 +500,7 @@ class _Steps:
         if value is not None:
             label = self.secrecy.label(value, env) | course
             self.secrecy.keeps_secret((label,))
-            self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
+            self.procedure.result |= _own(label)
 
     def _is_open(self, cell: core.Expression) -> bool:
         """Return whether everybody sees what is in a cell or pile. Tokens on a card are hidden with it."""
@@ -550,9 +559,6 @@ class _Steps:
 
         return self._again(step.body, env, course, once)
 
-    def _pass_of(self, step: core.Repeat, env: Env, course: Label) -> Label:
-        return self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
-
     def _again(self, body: Sequence[core.Step], env: Env, course: Label, once: Callable[[Env], Label]) -> Label:
         """Process the body of a loop, which runs any number of times, up to a fixed point; return the label of the
         control flow behind it, which a ``return`` in the body may have left."""
@@ -575,14 +581,9 @@ class _Steps:
         match step:
             case core.Keeps(_, _, procedure, captured):
                 self._call(procedure, tuple(core.Local(local, "") for local in captured), env, course)
-            case core.Performs(core.CallRule() | core.CallBase() as call) | core.SetLocal(
-                _, core.CallRule() | core.CallBase() as call
-            ):
-                self.call(call, env, course)
-            case core.SetCell(_, core.CallRule() | core.CallBase() as call) | core.Returns(
-                core.CallRule() | core.CallBase() as call
-            ):
-                self.call(call, env, course)
+            case core.Performs(value) | core.SetLocal(_, value) | core.SetCell(_, value) | core.Returns(value):
+                if isinstance(value, core.CallRule | core.CallBase):
+                    self.call(value, env, course)
             case _:
                 pass
 
@@ -607,12 +608,16 @@ class _Flow(_Steps):
         arrived: dict[int, Env] = {entry: env}
         procedure.forks[entry] = frozenset({_ENTRY})
         waiting = [entry]
+
+        def leave(index: int) -> tuple[Env, list[tuple[int, Env, frozenset[int]]]]:
+            local = dict(arrived[index])
+            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
+            return local, list(self._end(index, local))
+
         while waiting:
             index = waiting.pop()
             before = procedure.tests.copy()
-            local = dict(arrived[index])
-            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
-            for to, after, forks in self._end(index, local):
+            for to, after, forks in leave(index)[1]:
                 forks = frozenset(fork for fork in forks if fork == _ENTRY or meets.get(fork) != to)
                 joined = _merged(arrived.get(to), after)
                 known_forks = procedure.forks.get(to, frozenset())
@@ -623,9 +628,7 @@ class _Flow(_Steps):
                 waiting.extend(stretch for stretch, forks in procedure.forks.items() if index in forks)
         procedure.calls = {}
         for index, entry_env in arrived.items():
-            local = dict(entry_env)
-            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
-            list(self._end(index, local))
+            local, _ = leave(index)
             procedure.entries[index] = local if isinstance(stretches[index].end, lower.Asks) else entry_env
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
@@ -676,9 +679,8 @@ class _Flow(_Steps):
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice. It may stay a
         secret in which pass of a loop it is asked."""
-        secret = _ownerless(
-            PUBLIC.union(*(self.procedure.tests.get(fork, PUBLIC) for fork in self.procedure.forks[index]))
-        )
+        tests = self.procedure.tests
+        secret = _ownerless(PUBLIC.union(*(tests.get(fork, PUBLIC) for fork in self.procedure.forks[index])))
         for local in _assigned_around(self.secrecy.program.stretches, index) if secret else ():
             if local in env:
                 env[local] |= secret
@@ -690,7 +692,7 @@ class _Flow(_Steps):
         kind = "sealed" if ask.at_once is None else "waiting"
         sealed: Label = frozenset({(kind, seat)}) if ask.sealed else PUBLIC
         forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
-        self.procedure.tests[index] = sealed if forks else PUBLIC
+        tests[index] = sealed if forks else PUBLIC
         for option, body in zip(ask.options, bodies, strict=True):
             chosen = dict(env)
             for choice in option.choices:
@@ -718,13 +720,10 @@ def _follows(end: lower.End) -> tuple[int, ...]:
 
 def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator[int]:
     """Yield the locals that are assigned in loops around a stretch."""
-    ahead = _reached(stretches, index)
-    for number in ahead:
-        if index not in _reached(stretches, number):
-            continue
-        for step in stretches[number].steps:
-            yield from (node.index for node in descendants(step) if isinstance(node, core.SetLocal | core.Picks))
-        match stretches[number].end:
+    around = (stretches[number] for number in _reached(stretches, index) if index in _reached(stretches, number))
+    for stretch in around:
+        yield from (node.index for node in descendants(stretch.steps) if isinstance(node, core.SetLocal | core.Picks))
+        match stretch.end:
             case lower.Advances(loop):
                 yield loop.variable
             case lower.Calls(_, into) if into >= 0:
@@ -746,15 +745,8 @@ def _reached(stretches: Sequence[lower.Stretch], start: int) -> set[int]:
 
 def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
     """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
-    successors: dict[int, tuple[int, ...]] = {}
-    waiting = [entry]
-    while waiting:
-        index = waiting.pop()
-        if index not in successors:
-            successors[index] = _follows(stretches[index].end)
-            waiting.extend(successors[index])
-    everything = frozenset(successors)
-    post_dominators = dict.fromkeys(successors, everything)
+    successors = {index: _follows(stretches[index].end) for index in {entry, *_reached(stretches, entry)}}
+    post_dominators = dict.fromkeys(successors, frozenset(successors))
     changed = True
     while changed:
         changed = False
@@ -769,49 +761,29 @@ def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
     }
 
 
-def _read_later(stretches: Sequence[lower.Stretch]) -> list[frozenset[int]]:
-    live_at = [frozenset[int]()] * len(stretches)
-    changed = True
-    while changed:
-        changed = False
-        for index in range(len(stretches) - 1, -1, -1):
-            live = _read_at_end(stretches[index].end, live_at)
-            for step in reversed(stretches[index].steps):
-                if isinstance(step, core.SetLocal | core.Picks):
-                    live.discard(step.index)
-                live |= _read_in(step)
-            if live != live_at[index]:
-                live_at[index], changed = frozenset(live), True
-    return live_at
-
-
 def _read_in(tree: object) -> set[int]:
     locals_read = {node.index for node in descendants(tree) if isinstance(node, core.Local)}
     return locals_read.union(*(node.captured for node in descendants(tree) if isinstance(node, core.Keeps)))
 
 
-def _read_at_end(end: lower.End, later: Sequence[frozenset[int]]) -> set[int]:
+def _read_at_end(end: lower.End, later: Sequence[frozenset[int]]) -> frozenset[int] | set[int]:
     live = set[int]().union(*(later[successor] for successor in _follows(end)))
     match end:
-        case lower.Forks(test, then, otherwise) if test.bind is not None:
-            return ((set(later[then]) - {test.bind}) | later[otherwise]) | _read_in(test)
+        case lower.Forks(test, then, otherwise):
+            return (later[then] - {test.bind}) | later[otherwise] | _read_in(test)
         case lower.Advances(loop, body, after):
-            inside = (set(later[body]) | (_read_in(loop.test) if loop.test is not None else set())) - {loop.variable}
-            return inside | later[after] | set(loop.hidden)
+            return ((later[body] | _read_in(loop.test)) - {loop.variable}) | later[after] | set(loop.hidden)
         case lower.Counts(loop, _):
             return live | {loop.hidden} | _read_in(loop.bound)
         case lower.Asks(ask, bodies):
-            chosen = {option: {choice.variable for choice in option.choices} for option in ask.options}
-            pairs = zip(ask.options, bodies, strict=True)
-            live = set[int]().union(*(later[body] - chosen[option] for option, body in pairs))
-            read = _read_in((ask.seat, tuple(value for _, value in ask.context)))
-            for option in ask.options:
-                trees = (tuple(x.items for x in option.choices), option.tests, option.guard or ())
-                read |= _read_in(trees) - chosen[option]
-            return live | read
+            live = _read_in((ask.seat, tuple(value for _, value in ask.context)))
+            for option, body in zip(ask.options, bodies, strict=True):
+                read = _read_in((tuple(choice.items for choice in option.choices), option.tests, option.guard))
+                live |= (later[body] | read) - {choice.variable for choice in option.choices}
+            return live
         case lower.Calls(call, into, _):
             return (live - {into}) | _read_in(call)
         case lower.Leaves(value):
-            return _read_in(value) if value is not None else set()
+            return _read_in(value)
         case _:
-            return live | (_read_in(end.test) if isinstance(end, lower.Forks) else set())
+            return live

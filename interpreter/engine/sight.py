@@ -270,7 +270,7 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
     for index, env, into in _frames(table, state):
         if is_secret and player is not None:
             break
-        is_secret = secrecy.hides_caller(index)
+        is_secret = secrecy.hides_calls(program.stretches[index].procedure)
         layer = program.procedures[program.stretches[index].procedure].layer
         labels = secrecy.locals_at(index)
         held = [
