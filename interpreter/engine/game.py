@@ -17,7 +17,7 @@ from interpreter.engine.decision import Code, Decision, Named, Option, decision_
 from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
-from interpreter.engine.views import Line, Spoken, lines_of, view_of
+from interpreter.engine.views import Line, Spoken, lines_since, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
@@ -399,7 +399,7 @@ class Game:
         """Return the log since this object was created, as lines that the player may read. Raises ``ValueError`` for
         an unknown seat."""
         self._check_seat(player)
-        return lines_of(self.table, self.state, player, language)
+        return list(lines_since(self.table, self.state, 0, player, language))
 
     def value(self, text: str, player: int | None = None) -> Value:
         """Evaluate an expression of the rule language, such as `count(seats)`, and return its value as plain data.

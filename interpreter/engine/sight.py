@@ -244,7 +244,7 @@ def seen_by(table: Table, state: State, player: int | None) -> State:
 
 
 class Held(NamedTuple):
-    """A local of an active procedure; ``seen`` means that the player may know its value."""
+    """A named value of a procedure, choice or event; ``seen`` means that the player may know it."""
 
     name: str
     type: Type

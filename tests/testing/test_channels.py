@@ -42,7 +42,6 @@ WAYS = {
     "engine/refusal.py reasons_for": "refusals",
     "engine/views.py board_of": "boards",
     "engine/views.py is_shown": "boards",
-    "engine/views.py lines_of": "log",
     "engine/views.py lines_since": "log",
     "engine/views.py numbered_lines": "log",
     "engine/views.py pending": "view",
