@@ -104,14 +104,12 @@ class Game:
         return self._begun.origin
 
     def __repr__(self) -> str:
-        players, decision = self.origin["players"], self.decision
-        about = [counted(players, "player")]
-        if self.result is not None:
-            about.append("over")
-        else:
-            about.append(f"round {self.round}")
-        if decision is not None:
-            about.append(f"decision {decision.name} of seat {decision.actor}")
+        decision = self.decision
+        about = [
+            counted(self.origin["players"], "player"),
+            "over" if self.result is not None else f"round {self.round}",
+        ]
+        about += [f"decision {decision.name} of seat {decision.actor}"] if decision is not None else []
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
 
     @classmethod
@@ -208,14 +206,14 @@ class Game:
         """Return whether a choice is legal now for the seat that decides, or for the seat ``by``."""
         try:
             with self._turned_to(by):
-                self._legal(choice)
+                self.offered(choice)
         except IllegalMove:
             return False
         return True
 
     def offered(self, choice: Option | Mapping[str, object]) -> Option:
         """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`."""
-        code = self._legal(choice)
+        code = legal_choice(self.table, self.decision, choice)
         assert self.decision is not None
         return self.decision.option(code)
 
@@ -249,21 +247,13 @@ class Game:
         if decision.gave(option):
             return True
         number, values = option.code
-        options = decision.site.options
-        return (
-            number < len(options)
-            and options[number] is option.site
-            and self.machine.accepts(self.state, number, values)
-        )
-
-    def _legal(self, choice: Option | Mapping[str, object]) -> Code:
-        return legal_choice(self.table, self.decision, choice)
+        is_here = any(site is option.site for site in decision.site.options[number : number + 1])
+        return is_here and self.machine.accepts(self.state, number, values)
 
     @property
     def choices(self) -> list[tuple[int, dict[str, Json]]]:
         """All choices since the game began, each as (seat, choice)."""
-        choices = []
-        rest = self._made
+        choices, rest = [], self._made
         while rest is not None:
             rest, seat, named, code = rest
             choices.append((seat, named.option(code).as_dict()))
@@ -300,14 +290,11 @@ class Game:
         """The final ranking, or None while the game runs."""
         if not self.state.cells[self.machine.constants.layout.base["over"]]:
             return None
-        keys = []
-        self.machine.meter.refill()
-        for seat in self.machine.constants.seats:
-            env: list[Value] = [seat] + [None] * 32
-            keys.append(
-                tuple(self.machine.expressions.compile(key)(self.state, env) for key in self.ruleset.model.ranking)
-            )
-        return Result(places_of(keys, self.machine.constants.statics["seat.counts"]), tuple(keys))
+        machine, ranking = self.machine, self.ruleset.model.ranking
+        machine.meter.refill()
+        envs: list[list[Value]] = [[seat, *[None] * 32] for seat in machine.constants.seats]
+        keys = tuple(tuple(machine.expressions.compile(key)(self.state, env) for key in ranking) for env in envs)
+        return Result(places_of(keys, machine.constants.statics["seat.counts"]), keys)
 
     # --- copies and undo
 
@@ -317,16 +304,11 @@ class Game:
         copy._begun = self._begun
         copy.state = state = self.state.clone()
         copy.chance, copy._made = self.chance, self._made
-        pending = self.decision
-        if pending is None:
-            copy.decision = None
-        else:
-            copy.decision = decision = Decision()
-            decision.actor, decision.turn, decision.named = pending.actor, pending.turn, pending.named
-            decision.offered = decision.listed = None
+        copy.decision = pending = self.decision
+        if pending is not None:
+            copy.decision = Decision(pending.actor, pending.turn, pending.named, state)
             if pending.turn is None:
-                decision.frame = pending.frame
-            decision.state = state
+                copy.decision.frame = pending.frame
         if log:
             state.leave()
             state.log = self.state.log[:]
@@ -356,7 +338,7 @@ class Game:
         if self._made is not None:
             self._made = self._made[0]
         self._ask()
-        if self.decision is not None and self.decision.site.ask.at_once is not None:
+        if self.decision is not None:
             first = next(iter(waiting(self.decision)))  # the first seat decides again, whichever seat had chosen
             if first != self.decision.actor:
                 self.state.leave()
@@ -414,12 +396,10 @@ class Game:
         return self.ruleset.names.public(value, type_)
 
     def _check_seat(self, player: int | None) -> None:
-        if player is None:
-            return
         last = len(self.machine.constants.seats) - 1
-        if isinstance(player, bool) or not isinstance(player, int):
+        if isinstance(player, bool) or not isinstance(player, int | None):
             raise TypeError(f"player: got {player!r}, want the number of a seat, 0 to {last}")
-        if not 0 <= player <= last:
+        if player is not None and not 0 <= player <= last:
             raise ValueError(f"there is no seat {player}; the seats are 0 to {last}")
 
     # --- saves
@@ -458,10 +438,6 @@ def _whole(name: str, number: SupportsIndex) -> int:
 
 def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
     """Rank seats by their keys; a seat that does not count gets place 0."""
-    players = [own for own, counted in zip(keys, counts, strict=True) if counted]
-    return tuple(
-        [
-            1 + sum([other > own for other in players]) if counted else 0
-            for own, counted in zip(keys, counts, strict=True)
-        ]
-    )
+    seats = list(zip(keys, counts, strict=True))
+    players = [own for own, counted in seats if counted]
+    return tuple([1 + sum([other > own for other in players]) if counted else 0 for own, counted in seats])
