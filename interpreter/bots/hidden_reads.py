@@ -55,8 +55,8 @@ class Peeks(Struct, frozen=True):
         layout = machine.constants.layout
         for name in self.groups:
             group = game.ruleset.model.groups[name]
-            for number in range(layout.count(name)):
-                value = state.cells[layout.base[name] + number]
+            for number, cell in enumerate(layout.cells(name)):
+                value = state.cells[cell]
                 if group.owner == "card":
                     holds = any(value) if isinstance(value, tuple) else value
                     seen = machine.constants.visible(state, number) if holds else None

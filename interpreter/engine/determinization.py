@@ -128,7 +128,7 @@ class Memory:
         constants = game.machine.constants
         self.zones = constants.effects.zones
         self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
-        self.pools = list(_cells(game, sorted(game.ruleset.counted)))
+        self.pools = [cell for name in sorted(game.ruleset.counted) for cell in constants.layout.cells(name)]
         """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None
@@ -439,7 +439,7 @@ class Worlds:
                 known = (block for block in blocks if is_known(self.game.table, block, self.seat))
                 self._laid_out.state.cells[kept] = tuple(known)
         world = self._laid_out.clone()
-        cells, location = world.state.cells, self.layout.base.get("location", 0)
+        cells, location = world.state.cells, self.layout.base["location"]
         for places, cards in self._places:
             for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
                 flat = list(_flat(cells[place.cell]))
@@ -545,7 +545,7 @@ def uppermost(game: Game) -> Iterator[int]:
     layout = game.machine.constants.layout
     for name, group in game.ruleset.model.groups.items():
         if group.top_shows is not None:
-            for cell in range(layout.base[name], layout.base[name] + layout.count(name)):
+            for cell in layout.cells(name):
                 held = game.state.cells[cell]
                 yield from (pile[0] for pile in held) if isinstance(group.type, PilesType) else held[:1]
 
@@ -574,13 +574,6 @@ def otherwise(
         if isinstance(group.type, IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
-
-
-def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
-    """Yield the cells of the named groups."""
-    layout = game.machine.constants.layout
-    for name in groups:
-        yield from range(layout.base[name], layout.base[name] + layout.count(name))
 
 
 def _fits(option: Option, past: _Made) -> bool:

@@ -157,15 +157,9 @@ def veiled(table: Table, state: State, frame: Frame | None, player: int) -> Stat
     """Return a copy of a state that stands at a frame, with a veil for each value that a player may not know."""
     constants, model = table.machine.constants, table.rules.model
     layout, cells = constants.layout, state.cells[:]
-    holders = {
-        layout.base[name] + number
-        for name, group in model.groups.items()
-        if isinstance(group.type, HolderType)
-        for number in range(layout.count(name))
-    }
     for cell, veil in veils(table, state, player).items():
-        held = cells[cell]
-        is_parted = cell in holders and isinstance(held, tuple)
+        held, group = cells[cell], model.groups[layout.owner_of(cell)[0]]
+        is_parted = isinstance(group.type, HolderType) and isinstance(held, tuple)
         cells[cell] = _parted(held) if is_parted else _Secret(veil.many)
     for card in hidden_cards(table, state, player):
         cells[layout.base["location"] + card] = _Secret()

@@ -192,7 +192,7 @@ class Game:
             return
         decision = self.decision_of(seat)
         if decision is None:
-            raise IllegalMove(f"seat {seat} does not decide now", [])
+            raise IllegalMove(f"seat {seat} does not decide now")
         state.leave()
         self.decision, state.frame = decision, decision.frame
         try:
@@ -360,8 +360,7 @@ class Game:
         """Return a hash of the state without what is counted on in any case: rounds and random numbers. A game that
         repeats itself returns to an equal position."""
         layout, cells = self.machine.constants.layout, self.state.cells[:]
-        chance = layout.base["chance"]
-        for cell in (layout.base["round"], *range(chance, chance + layout.count("chance"))):
+        for cell in (layout.base["round"], *layout.cells("chance")):
             cells[cell] = 0
         return State(cells, self.state.frame).digest()
 

@@ -60,11 +60,11 @@ class IllegalMove(Exception):
     ``reasons`` are the failing conditions; ``rule`` and ``cites`` are those of the first.
     """
 
-    def __init__(self, message: str, reasons: list[Reason]) -> None:
-        self.reasons = reasons
+    def __init__(self, message: str, reasons: Sequence[Reason] = ()) -> None:
+        self.reasons = list(reasons)
         self.rule = reasons[0].rule if reasons else ""
         self.cites = reasons[0].cites if reasons else ()
-        super().__init__("; ".join([message, *(str(reason) for reason in reasons)]) if reasons else message)
+        super().__init__("; ".join([message, *map(str, reasons)]))
 
 
 def legal_choice(
@@ -74,9 +74,8 @@ def legal_choice(
     legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
-    if not decision.is_turned and table.machine.accepts(decision.state, number, values):
-        return number, values
-    if not reasons_for(table, decision, number, values, language):
+    is_legal = not decision.is_turned and table.machine.accepts(decision.state, number, values)
+    if is_legal or not reasons_for(table, decision, number, values, language):
         return number, values
     reasons = reasons_for(table, decision, number, values, language, decision.actor)
     raise IllegalMove(frame(language, "refused.option", option=decision.site.options[number].name), reasons)
@@ -90,16 +89,13 @@ def decoded(
     Raises :class:`IllegalMove` if no such choice exists, and ``TypeError`` for other types.
     """
     if decision is None:
-        raise IllegalMove(frame(language, "refused.over"), [])
-    if isinstance(choice, Mapping):
-        by_name: dict[str, object] = dict(choice)
-    elif hasattr(choice, "as_dict"):
-        by_name = {**choice.as_dict()}
-    else:
+        raise IllegalMove(frame(language, "refused.over"))
+    by_name = choice.as_dict() if hasattr(choice, "as_dict") else choice
+    if not isinstance(by_name, Mapping):
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
     table.machine.meter.refill()
-    number, values = _decode(Spoken(table, decision.state, language), decision.site, by_name)
+    number, values = _decode(Spoken(table, decision.state, language), decision.site, dict(by_name))
     return number, _offered_cards(table, decision, decision.site.options[number], values)
 
 
@@ -108,42 +104,38 @@ def _offered_cards(
 ) -> tuple[Value, ...]:
     """Resolve ambiguous card names to the first offered cards: cards without a key share the name of their kind,
     copies share a key."""
-    cards, choices = table.rules.model.cards, option.core.choices
-    pairs = zip(choices, values, strict=True)
-    keyless = [isinstance(choice.type, CardType) and v is not None and not cards[v].is_named for choice, v in pairs]
-    if not any(keyless):
+    cards, alike = table.rules.model.cards, table.rules.names.alike
+    meant = [
+        alike(value)
+        if isinstance(choice.type, CardType) and value is not None and not cards[value].is_named
+        else [value]
+        for choice, value in zip(option.core.choices, values, strict=True)
+    ]
+    if all(len(things) == 1 for things in meant):
         return values
-
-    def alike(offered: tuple[Value, ...]) -> bool:
-        for offer, value, keyless_here in zip(offered, values, keyless, strict=True):
-            if offer != value and not (keyless_here and offer in table.rules.names.alike(value)):
-                return False
-        return True
-
-    offers = table.machine.values(decision.state, list(decision.env), option)
-    return next((offered for offered in offers if alike(offered)), values)
+    offers = table.machine.values(decision.state, decision.env, option)
+    fitting = (offer for offer in offers if all(each in things for each, things in zip(offer, meant, strict=True)))
+    return next(fitting, values)
 
 
 def _decode(spoken: Spoken, site: AskSite, by_name: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
     name = by_name.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:
-        hint = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
-        hint = hint or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
-        raise IllegalMove(
-            spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=hint), []
-        )
+        near = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
+        near = near or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
+        raise IllegalMove(spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=near))
     number = names.index(name)
     values = []
     for choice in site.options[number].core.choices:
         if choice.name not in by_name:
-            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name), [])
+            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name))
         try:
             values.append(spoken.value(by_name.pop(choice.name), choice.type))
         except ValueError as error:
-            raise IllegalMove(f"`{choice.name}`: {error}", []) from None
+            raise IllegalMove(f"`{choice.name}`: {error}") from None
     if by_name:
-        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))), [])
+        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))))
     return number, tuple(values)
 
 
@@ -225,22 +217,16 @@ def _outside(
 ) -> tuple[str, bool, bool, Value] | None:
     """Return the message for a value that is not among those offered, whether the reader knows these, whether a trait
     tells them from all others, and the least offered number in place of a number."""
-    lowest = value
-    try:
+    what, is_known, is_told_apart, lowest = names.frame("refused.offered"), False, False, value
+    with suppress(Unseen):
         domain = items(names.state, env)
         if value in domain:
             return None
-        what, is_told_apart = domain_text(names, domain, choice), bool(trait_of(names, domain, choice.type))
-        if isinstance(choice.type, IntType):
-            lowest = domain.start if isinstance(domain, range) else min(domain, default=value)
-    except Unseen:
-        return (
-            names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")),
-            False,
-            False,
-            value,
-        )
-    return names.frame("refused.must_be", name=choice.name, what=what), True, is_told_apart, lowest
+        is_number = isinstance(choice.type, IntType)
+        least = value if not is_number else domain.start if isinstance(domain, range) else min(domain, default=value)
+        what, is_told_apart = domain_text(names, domain, choice), trait_of(names, domain, choice.type) is not None
+        is_known, lowest = True, least
+    return names.frame("refused.must_be", name=choice.name, what=what), is_known, is_told_apart, lowest
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
@@ -249,15 +235,14 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
         ends = {"low": domain.start, "high": domain.stop - 1}
         return names.frame("refused.range", **ends) if len(domain) else names.frame("refused.no_number")
     listed = list(domain)
-    shown = [names.text(item, choice.type) for item in listed[:_MOST]]
+    if not listed:
+        return names.frame("refused.one_of_none")
     if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     if trait := trait_of(names, listed, choice.type):
         values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
         return names.frame("refused.one_whose", name=trait.name, items=names.listed(values, trait.type))
-    if not shown:
-        return names.frame("refused.one_of_none")
-    shown += ["…"] if len(listed) > _MOST else []
+    shown = [names.text(item, choice.type) for item in listed[:_MOST]] + ["…"] * (len(listed) > _MOST)
     return names.frame("refused.one_of", items=names.listed(shown, choice.type))
 
 
@@ -313,13 +298,10 @@ def _compiled(names: Spoken, node: core.Expression) -> Evaluate:
 
 def because_of(table: Table, state: State) -> Because:
     """Return an explainer of failing conditions in this state, including those inside verdicts."""
-
     names = Spoken(table, state, "en")
-
-    def reasons_below(node: core.Expression, env: Env) -> list[str]:
-        return [str(reason) for reason in _below(names, node, env) or ()]
-
-    return Because(table.machine.expressions.compile, state, names, reasons_below)
+    return Because(
+        table.machine.expressions.compile, state, names, lambda node, env: map(str, _below(names, node, env) or ())
+    )
 
 
 def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:

@@ -175,11 +175,7 @@ class _Cells:
         counts |= dict.fromkeys(("phase", "turn", "pending", "settling", "kept", "over"), 1)
         counts |= {"location": len(model.cards), "chance": max(1, len(program.chances))}
         self.layout = Layout(tuple(counts.items()))
-        self.groups = [
-            (self.layout.base[name] + number, group)
-            for name, group in model.groups.items()
-            for number in range(counts[name])
-        ]
+        self.groups = [(cell, group) for name, group in model.groups.items() for cell in self.layout.cells(name)]
 
     def name(self, cell: int) -> str:
         """Describe a cell: its group and, as in a log, its owner."""
@@ -187,7 +183,7 @@ class _Cells:
         of = group.owner if (group := self.model.groups.get(name)) is not None else ""
         names = Names(self.model, role_seats(self.roles))
         whose = names.text(owner, OWNERS[of]) if of else f"number {owner + 1}"
-        return f"`{name}`" if self.layout.count(name) == 1 else f"`{name}` of {whose}"
+        return f"`{name}`" if len(self.layout.cells(name)) == 1 else f"`{name}` of {whose}"
 
     def seen_by(self) -> dict[int, tuple[int, ...]]:
         """Return the seats that see a cell, for each cell that not everyone sees."""
@@ -275,8 +271,8 @@ def _first_state(machine: Machine, known: _Cells) -> State:
     for word, value in (("round", 0), ("phase", -1), ("turn", -1), ("settling", 0), ("kept", ()), ("over", False)):
         cells[base[word]] = value
     cells[base["pending"]] = (1 << len(machine.constants.watches)) - 1
-    for i in range(layout.count("chance")):
-        cells[base["chance"] + i] = 0
+    for cell in layout.cells("chance"):
+        cells[cell] = 0
     for cell, group in known.groups:
         if isinstance(group.type, CardHolderType):
             cells[cell] = ()

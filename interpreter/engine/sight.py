@@ -110,12 +110,11 @@ def _sight_of(table: Table, player: int) -> _Sight:
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
-        first = layout.base[name]
-        cells = range(first, first + layout.count(name))
+        cells = layout.cells(name)
         unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
         hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
         if group.owner == "card" and not unseen:
-            carried.append(first)
+            carried.append(layout.base[name])
         elif group.owner != "card" and has_cards(group.type, model.records):
             naming += [(cell, group.type) for cell in cells if cell not in unseen]
     places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
@@ -124,10 +123,9 @@ def _sight_of(table: Table, player: int) -> _Sight:
 
 def hidden_cards(table: Table, state: State, player: int) -> list[int]:
     """Return the cards in zones that the player may not see."""
-    layout, places = table.machine.constants.layout, _sight(table, player).places
-    first = layout.base["location"]
-    where = state.cells[first : first + len(table.rules.model.cards)]
-    return [card for card, cell in enumerate(where) if cell in places] if places else []
+    location, places = table.machine.constants.layout.cells("location"), _sight(table, player).places
+    where = state.cells[location.start : location.stop] if places else []
+    return [card for card, cell in enumerate(where) if cell in places]
 
 
 _UNSEEN = Veil()
@@ -161,19 +159,16 @@ def backs_of(table: Table, state: State, group: Group, held: Value) -> list[Valu
 
 
 def _open_backs(table: Table, state: State) -> list[list[Value]]:
-    layout, cells = table.machine.constants.layout, state.cells
-    groups = [group for group in table.rules.model.groups.values() if group.top_shows is not None]
-    places = [
-        (group, layout.base[group.name] + number) for group in groups for number in range(layout.count(group.name))
-    ]
-    return [backs_of(table, state, group, cells[cell]) for group, cell in places]
+    layout, groups = table.machine.constants.layout, table.rules.model.groups.values()
+    places = [(group, cell) for group in groups if group.top_shows is not None for cell in layout.cells(group.name)]
+    return [backs_of(table, state, group, state.cells[cell]) for group, cell in places]
 
 
 def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     """Return whether two states of a table differ only in what a player may not see. Then every expression over the
     visible state is equal too."""
     layout = table.machine.constants.layout
-    unseen = {layout.base[word] + number for word in _UNREAD for number in range(layout.count(word))}
+    unseen = {cell for word in _UNREAD for cell in layout.cells(word)}
     differing = [cell for cell in state.difference(other) if cell not in unseen]
     if not differing:
         return True
@@ -182,11 +177,8 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     mine, others = veils(table, state, player), veils(table, other, player)
     if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
-    first = layout.base["location"]
-    hidden = {first + card for card in hidden_cards(table, state, player)} & {
-        first + card for card in hidden_cards(table, other, player)
-    }
-    return all(cell in mine or cell in hidden for cell in differing)
+    hidden = {*hidden_cards(table, state, player)}.intersection(hidden_cards(table, other, player))
+    return all(cell in mine or cell - layout.base["location"] in hidden for cell in differing)
 
 
 def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:

@@ -19,7 +19,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core
-from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
+from interpreter.language.model import Board, CheckedRule, GraphDecl, Group, Phrase
 from interpreter.language.types import (
     PLACE,
     SEAT,
@@ -392,23 +392,23 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
-        first = layout.base[name]
+        owned = layout.cells(name)
         if group.owner == "":
-            view[name] = _group_view(table, state, name, first, veiled.get(first))
+            view[name] = _group_view(table, state, group, owned[0], veiled.get(owned[0]))
         elif group.owner == "seat":
-            for seat in table.machine.constants.seats:
-                seats[seat][name] = _group_view(table, state, name, first + seat, veiled.get(first + seat))
+            for own, cell in zip(seats, owned, strict=True):
+                own[name] = _group_view(table, state, group, cell, veiled.get(cell))
         elif group.owner == "card":
             view[name] = [
-                {"card": names.card(card), "holds": _group_view(table, state, name, first + card, None)}
-                for card in range(layout.count(name))
-                if any(as_bag(cells[first + card])) and first + card not in veiled
+                {"card": names.card(card), "holds": _group_view(table, state, group, cell, None)}
+                for card, cell in enumerate(owned)
+                if any(as_bag(cells[cell])) and cell not in veiled
             ]
         else:
             view["places"] = [
                 {**names.public(place, PLACE), **names.public(piece, PieceType())}
-                for place in range(layout.count(name))
-                if (piece := cells[first + place]) is not None
+                for place, cell in enumerate(owned)
+                if (piece := cells[cell]) is not None
             ]
     view["seats"] = seats
     return view
@@ -477,9 +477,9 @@ def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     return _say(spoken, phrases, held, code[1])
 
 
-def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:
+def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil | None) -> Value:
     """Return the view of a cell. A hidden zone shows its number of cards and its open top."""
-    group, value, names = table.rules.model.groups[name], state.cells[cell], table.rules.names
+    value, names = state.cells[cell], table.rules.names
     if veil is not None:
         if veil.many is None:
             return HIDDEN

@@ -64,9 +64,8 @@ def _overfull(census: Census, cell: int, bag: tuple[int, ...], track: Track) -> 
 
 
 def _cards(census: Census, state: State) -> Iterator[str]:
-    location = census.layout.base["location"]
-    count = census.layout.count("location")
-    zones_of: list[list[int]] = [[] for _ in range(count)]
+    location = census.layout.cells("location")
+    zones_of: list[list[int]] = [[] for _ in location]
     for zone in census.zones:
         piles = state.cells[zone] if zone in census.piled else (state.cells[zone],)
         if zone in census.piled and not all(piles):
@@ -77,7 +76,7 @@ def _cards(census: Census, state: State) -> Iterator[str]:
         if len(zones) != 1:
             where = ", ".join(census.name(zone) for zone in zones) or "no zone"
             yield f"card {card} lies in {where}"
-        elif state.cells[location + card] != zones[0]:
+        elif state.cells[location[card]] != zones[0]:
             yield f"card {card} lies in {census.name(zones[0])}, but its place says otherwise"
 
 
@@ -85,9 +84,8 @@ def _pieces(census: Census, state: State) -> Iterator[str]:
     layout = census.layout
     standing = [0] * len(census.stocks)
     if "piece" in layout.base:
-        first = layout.base["piece"]
-        for piece in state.cells[first : first + layout.count("piece")]:
-            if piece is not None:
+        for cell in layout.cells("piece"):
+            if (piece := state.cells[cell]) is not None:
                 standing[piece % len(census.stocks)] += 1
     for number, kind in enumerate(census.stocks):
         held = [state.cells[cell] for cell in kind.cells]

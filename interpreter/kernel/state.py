@@ -47,8 +47,8 @@ class Layout:
                 return name, cell - first
         raise IndexError(cell)
 
-    def count(self, group: str) -> int:
-        return dict(self.groups)[group]
+    def cells(self, group: str) -> range:
+        return range(self.base[group], self.base[group] + dict(self.groups)[group])
 
 
 _new = object.__new__

@@ -321,11 +321,10 @@ class Examiner:
         """Make the choice in twins of the game before it. The cards that it moves are the same there."""
         game = self.game
         layout = game.machine.constants.layout
-        first, count = layout.base.get("location", 0), layout.count("location") if "location" in layout.base else 0
-        chance = layout.base["chance"]
-        changed = [cell for record in game.state.log[start:] for cell, _ in changes(record)]
-        mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
-        moved = {cell - first for cell in changed if first <= cell < first + count}
+        chance, location = layout.cells("chance"), layout.cells("location")
+        changed = {cell for record in game.state.log[start:] for cell, _ in changes(record)}
+        mixed = not changed.isdisjoint(chance)
+        moved = {card for card, cell in enumerate(location) if cell in changed}
         backs = set(uppermost(game))
         decision = before.decision
         assert decision is not None
