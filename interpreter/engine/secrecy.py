@@ -87,6 +87,10 @@ def _given_back(
     return frozenset(atoms)
 
 
+def _leaves(steps: object) -> bool:
+    return any(isinstance(node, core.Returns) for node in descendants(steps))
+
+
 def _merged(left: Env | None, right: Env) -> Env:
     if left is None:
         return dict(right)
@@ -333,8 +337,6 @@ class Secrecy:
                     target = self.program.target(node)
                     result = self._procedure(target).result
                     atoms |= _given_back(result, node.arguments, bound, self._changed(target) if result else ())
-                case _:
-                    pass
         return frozenset(atoms)
 
     def label_of_size(self, items: core.Expression, env: Env) -> Label:
@@ -372,8 +374,6 @@ class Secrecy:
                 shows = self.model.groups[group].top_shows
                 if isinstance(shows, core.CallRule) and shows.rule == rule:
                     yield cell
-            case _:
-                pass
 
     def _held(self, cell: core.Cell, bound: Collection[int]) -> Label:
         """Return the label of a cell's content, without that of the owner."""
@@ -438,6 +438,9 @@ class _Steps:
             if isinstance(value, core.Local) and value.index in env:
                 env[value.index] = PUBLIC
 
+    def tell_all_but_cards(self, env: Env, values: Iterable[core.Expression]) -> None:
+        self.tell(env, *(value for value in values if not has_cards(value.type, self.model.records)))
+
     def step(self, step: core.Step | core.Requirement, env: Env, course: Label) -> Label:
         label = self.secrecy.label
         self._note_calls(step, env, course)
@@ -446,12 +449,10 @@ class _Steps:
                 self.assign(env, local, label(value, env) | course)
             case core.Picks(local, items, chance):
                 self.assign(env, local, label(items, env) | course | {self.secrecy.draws(chance)})
-            case core.Shuffles(core.Cell(group), chance):
+            case core.Shuffles(zone, chance):
                 drawn = self.secrecy.draws(chance)
-                if self.model.groups[group].seen != "everyone":
+                if not isinstance(zone, core.Cell) or self.model.groups[zone.group].seen != "everyone":
                     self.secrecy.keeps_secret([frozenset({drawn})])
-            case core.Shuffles(_, chance):
-                self.secrecy.keeps_secret([frozenset({self.secrecy.draws(chance)})])
             case core.SetCell(core.Cell(group) as cell, value):
                 self._set_cell(cell, group, value, env, course)
             case core.MoveCards(cards, target):
@@ -462,9 +463,7 @@ class _Steps:
             case core.Notes(event, arguments):
                 notes, place = self.procedure.notes, (event, step.span)
                 notes[place] = notes.get(place, PUBLIC) | course
-                self.tell(
-                    env, *(argument for argument in arguments if not has_cards(argument.type, self.model.records))
-                )
+                self.tell_all_but_cards(env, arguments)
             case core.Reveals(at_once):
                 opened = ("waiting",) if at_once else ("sealed", "waiting")
                 for local, label_of_local in env.items():
@@ -485,8 +484,6 @@ class _Steps:
                     self.assign(env, bind, label(test, env) | course)
                 else:
                     self.returns(test, env, course)
-            case _:
-                pass
         return course
 
     def ends(self, env: Env) -> None:
@@ -522,29 +519,28 @@ class _Steps:
 
     def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
-        if not isinstance(cards, core.Local):
-            return
         if self._is_open(target):
             self.tell(env, cards)
-        elif (
-            isinstance(target, core.Cell)
-            and self.model.groups[target.group].seen == "owner"
-            and isinstance(target.owner, core.Local)
-        ):
-            seat = target.owner.index
-            env[cards.index] = frozenset(
-                (kind, seat if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
-            )
+            return
+        match cards, target:
+            case core.Local(index), core.Cell(group, core.Local(seat)) if self.model.groups[group].seen == "owner":
+                atoms = env[index]
+                env[index] = frozenset((kind, seat if (kind, owner) in HIDDEN else owner) for kind, owner in atoms)
 
     def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
         inside = course | _ownerless(self.secrecy.label_of_test(step.test, env))
-        then, otherwise = dict(env), dict(env)
-        if step.test.bind is not None:
-            self.assign(then, step.test.bind, self.secrecy.label(step.test.value, env) | course)
+        then, otherwise = self._bound(step.test, env, course), dict(env)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
-        leaves = any(isinstance(node, core.Returns) for node in descendants((step.then, step.otherwise)))
-        self._become(env, _merged(then, otherwise))
-        return course | ends if leaves else course
+        env.clear()
+        env.update(_merged(then, otherwise))
+        return course | ends if _leaves((step.then, step.otherwise)) else course
+
+    def _bound(self, test: core.Test, env: Env, course: Label) -> Env:
+        """Return the locals where a test holds."""
+        bound = dict(env)
+        if test.bind is not None:
+            self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
+        return bound
 
     def _iterate(self, step: core.Iterate, env: Env, course: Label) -> Label:
         items = self.secrecy.label(step.items, env)
@@ -562,19 +558,13 @@ class _Steps:
     def _again(self, body: Sequence[core.Step], env: Env, course: Label, once: Callable[[Env], Label]) -> Label:
         """Process the body of a loop, which runs any number of times, up to a fixed point; return the label of the
         control flow behind it, which a ``return`` in the body may have left."""
-        leaves = any(isinstance(node, core.Returns) for node in descendants(body))
         while True:
             inside = dict(env)
             ends = once(inside)
-            joined = _merged(env, {**env, **{local: inside[local] for local in env if local in inside}})
+            joined = {local: label | inside.get(local, PUBLIC) for local, label in env.items()}
             if joined == env:
-                return course | ends if leaves else course
-            self._become(env, joined)
-
-    @staticmethod
-    def _become(env: Env, other: Env) -> None:
-        env.clear()
-        env.update(other)
+                return course | ends if _leaves(body) else course
+            env.update(joined)
 
     def _note_calls(self, step: core.Step | core.Requirement, env: Env, course: Label) -> None:
         """Record calls of procedures for the labels of their parameters."""
@@ -584,8 +574,6 @@ class _Steps:
             case core.Performs(value) | core.SetLocal(_, value) | core.SetCell(_, value) | core.Returns(value):
                 if isinstance(value, core.CallRule | core.CallBase):
                     self.call(value, env, course)
-            case _:
-                pass
 
     def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
         target = self.secrecy.program.target(call)
@@ -618,7 +606,7 @@ class _Flow(_Steps):
             index = waiting.pop()
             before = procedure.tests.copy()
             for to, after, forks in leave(index)[1]:
-                forks = frozenset(fork for fork in forks if fork == _ENTRY or meets.get(fork) != to)
+                forks = frozenset(fork for fork in forks if meets.get(fork) != to)
                 joined = _merged(arrived.get(to), after)
                 known_forks = procedure.forks.get(to, frozenset())
                 if joined != arrived.get(to) or not forks <= known_forks:
@@ -640,10 +628,7 @@ class _Flow(_Steps):
                 yield to, env, forks
             case lower.Forks(test, then, otherwise):
                 tests[index] = tests.get(index, PUBLIC) | self.secrecy.label_of_test(test, env)
-                bound = dict(env)
-                if test.bind is not None:
-                    self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
-                yield then, bound, forks | {index}
+                yield then, self._bound(test, env, course), forks | {index}
                 yield otherwise, dict(env), forks | {index}
             case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
@@ -684,7 +669,7 @@ class _Flow(_Steps):
         for local in _assigned_around(self.secrecy.program.stretches, index) if secret else ():
             if local in env:
                 env[local] |= secret
-        self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
+        self.tell_all_but_cards(env, (ask.seat, *(value for _, value in ask.context)))
         for local in ask.chosen:
             env.pop(local, None)
         self.secrecy.keeps_secret(env.values())

@@ -136,17 +136,16 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
     cards, and values that name a hidden card. Absent values are not hidden."""
     if player is None:
         return {}
-    machine, sight = table.machine, _sight(table, player)
-    veiled: dict[int, Veil] = {}
-    for cell, is_counted in sight.hidden:
-        value = state.cells[cell]
-        if value is not None:
-            veiled[cell] = Veil(len(value)) if is_counted else _UNSEEN
+    visible_in, sight, cells = table.machine.constants.visible_in, _sight(table, player), state.cells
+    veiled = {
+        cell: Veil(len(cells[cell])) if is_counted else _UNSEEN
+        for cell, is_counted in sight.hidden
+        if cells[cell] is not None
+    }
     for first in sight.carried:
         veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
-        value = state.cells[cell]
-        if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
+        if cells[cell] is not None and not may_see(visible_in(state, cells[cell], type_), player):
             veiled[cell] = _UNSEEN
     return veiled
 
@@ -194,17 +193,10 @@ def compiled(table: Table, state: State, tree: core.Expression, player: int | No
         match node:
             case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(name, None)),)),)):
                 group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
-                shows = group.top_shows
-                if (
-                    isinstance(shows, core.CallRule)
-                    and shows.rule == rule
-                    and isinstance(group.type, ZoneType)
-                    and held
-                ):
+                shows = group.top_shows if held and isinstance(group.type, ZoneType) else None
+                if isinstance(shows, core.CallRule) and shows.rule == rule:
                     value = expressions.compile(shows)(state, [held[0]])
                     return core.Const(value, type=node.type, span=node.span)
-            case _:
-                pass
         return node
 
     return expressions.compile(rewritten(tree, opened))
@@ -257,8 +249,7 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
     """Return the active procedures, outermost first, as (rule, locals). Those are left out that would reveal
     which call led to a procedure, if a secret decided it."""
     program, secrecy = table.rules.program, table.rules.secrecy
-    procedures = []
-    is_secret = False
+    procedures, is_secret = list[tuple[str, list[Held]]](), False
     for index, env, into in _frames(table, state):
         if is_secret and player is not None:
             break
@@ -270,8 +261,8 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
             for local, name in enumerate(layer.local_names)
             if name and local in labels and local != into
         ]
-        procedures.append((layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
-    return procedures[::-1]
+        procedures.insert(0, (layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
+    return procedures
 
 
 def known_locals(table: Table, frame: Frame, player: int | None) -> list[Value]:
@@ -292,12 +283,11 @@ def reads_secrets(table: Table, state: State, player: int) -> bool:
     """
     secrecy, decision = table.rules.secrecy, decision_at(table, state)
     waiting = frozenset(decision.site.ask.kept) if decision is not None else frozenset()
-    for number, (index, env, into) in enumerate(_frames(table, state)):
-        read = secrecy.read_later[index] - {into} - (waiting if number == 0 else frozenset())
-        if any(
-            local in read and not is_visible(label, env, player) for local, label in secrecy.locals_at(index).items()
-        ):
+    for index, env, into in _frames(table, state):
+        read, labels = secrecy.read_later[index] - waiting - {into}, secrecy.locals_at(index)
+        if any(not is_visible(label, env, player) for local, label in labels.items() if local in read):
             return True
+        waiting = frozenset()
     return any(
         is_known(table, block, player)
         and not all(is_visible(label, block[3], player) for label in secrecy.given(block[2])[0])

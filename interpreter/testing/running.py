@@ -354,5 +354,3 @@ def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equ
             yield Equation(text_of(left), because.text(right, env), because.text(left, env))
         case core.Logic("and", left, right):
             yield from _compared(because, right if because.value(left, env) else left, env)
-        case _:
-            return
