@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from interpreter.base.plain_data import Json
-from interpreter.engine.decision import Option
+from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
@@ -229,11 +229,8 @@ class Worlds:
         memory = memory or Memory(self.game, seat)
         state = self.game.state
         self._unseen = frozenset(hidden_cards(game.table, state, seat))
-        veiled = [
-            cell
-            for cell in veils(game.table, state, seat)
-            if cell in seen or not any(card in fixed for card in self._cards_of(cell))
-        ]
+        veiled_cells, kept = veils(game.table, state, seat), set(fixed)
+        veiled = [cell for cell in veiled_cells if cell in seen or kept.isdisjoint(self._cards_of(cell))]
         self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, PoolType)]
         """Pools with hidden content."""
         self._places = list(self._unknown(memory))
@@ -245,13 +242,12 @@ class Worlds:
     def _go_back(self) -> None:
         """Go back to the last decision at which no active procedure has a secret local."""
         game, seat = self.now, self.seat
-        if not reads_secrets(game.table, game.state, seat):
-            return
-        self.fixed |= Memory(game, seat).known
-        game = game.clone(log=True)
+        if reads_secrets(game.table, game.state, seat):
+            self.fixed |= Memory(game, seat).known
+            game = game.clone(log=True)
         while reads_secrets(game.table, game.state, seat):
             log = game.state.log
-            start = next((number for number in range(len(log) - 1, -1, -1) if is_choice(log[number])), None)
+            start = next((number for number in reversed(range(len(log))) if is_choice(log[number])), None)
             if start is None:
                 raise Undealt
             self.again.insert(0, self._made(game, start))
@@ -279,31 +275,20 @@ class Worlds:
 
     def _see(self, game: Game) -> None:
         """Fix the cards that the seat sees now, or can choose."""
-        machine, records = game.machine, game.ruleset.model.records
-        for card in range(len(game.ruleset.model.cards)):
-            if may_see(machine.constants.visible(game.state, card), self.seat):
-                self.fixed.add(card)
+        visible, model = game.machine.constants.visible, game.ruleset.model
+        self.fixed |= {card for card in range(len(model.cards)) if may_see(visible(game.state, card), self.seat)}
         decision = game.decision_of(self.seat)
-        if decision is None:
-            return
-        for number, values in islice(machine.options(game.state, decision.env, decision.site), OPTIONS):
-            for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
-                self.fixed.update(cards_in(value, choice.type, records))
+        if decision is not None:
+            for number, values in _codes(game, decision):
+                for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
+                    self.fixed.update(cards_in(value, choice.type, model.records))
 
     def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
         """Return what the seat observed since a log record, and what it is asked now."""
-        lines = [
-            (line.kind, line.name, line.text, line.values)
-            for line in lines_since(game.table, game.state, start, self.seat)
-        ]
-        decision, own_decision = game.decision, game.decision_of(self.seat)
-        options = None
-        if own_decision is not None:
-            options = (
-                own_decision.context,
-                list(islice(game.machine.options(game.state, own_decision.env, own_decision.site), OPTIONS)),
-            )
-        return lines, None if decision is None else (decision.actor, decision.name, decision.frame[0]), options
+        lines = lines_since(game.table, game.state, start, self.seat)
+        told = [(line.kind, line.name, line.text, line.values) for line in lines]
+        own = game.decision_of(self.seat)
+        return told, _place(game), None if own is None else (own.context, list(_codes(game, own)))
 
     def _without_open_choices(self) -> None:
         """Undo simultaneous choices of other seats that still wait: only locals hold them, so these seats choose
@@ -452,18 +437,15 @@ class Worlds:
                 cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
         for pools, amounts in self._pools:
             self._share(cells, pools, amounts, draw)
-        self._guess(cells, draw)
+        for cell in self._values:
+            type_ = self._group(cell).type
+            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, CollectionType) else None
+            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
         return world
 
-    def _guess(self, cells: list[Value], draw: Draw) -> None:
-        """Draw hidden values uniformly; a number without a range gets its initial value."""
-        for cell in self._values:
-            present, type_ = cells[cell], self._group(cell).type
-            many = len(present) if cell in self.hidden and isinstance(type_, CollectionType) else None
-            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
-
     def _value(self, cell: int, type_: Type, many: int | None, start: Value, draw: Draw) -> Value:
-        """Draw a value of a type. A list gets ``many`` items; None: their number is hidden too."""
+        """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
+        their number is hidden too."""
         records, limits = self.game.ruleset.model.records, self._group(cell).range
         item = item_type(type_)
         things = self._things(cell, item or type_)
@@ -504,9 +486,8 @@ class Worlds:
         for attempt in range(DEALS + 1):
             remaining, dealt = shuffled(cards, draw), []
             for place in places:
-                candidates = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
-                card = next(candidates, None)
-                if card is None:
+                fitting = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
+                if (card := next(fitting, None)) is None:
                     break
                 remaining.remove(card)
                 dealt.append(card)
@@ -581,6 +562,10 @@ def _fits(option: Option, past: _Made) -> bool:
     return past.alternative is None or (option.do == past.alternative and set(past.values) <= set(option.values))
 
 
+def _codes(game: Game, decision: Decision) -> Iterator[Code]:
+    return islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS)
+
+
 def _place(game: Game) -> tuple[int, str, int] | None:
     """Return the pending decision as (seat, name, stretch)."""
     decision = game.decision
@@ -589,15 +574,10 @@ def _place(game: Game) -> tuple[int, str, int] | None:
 
 def _flat(content: Value) -> tuple[int, ...]:
     """Return the cards of a zone, pile by pile."""
-    return (
-        tuple(card for pile in content for card in pile)
-        if content and isinstance(content[0], tuple)
-        else tuple(content)
-    )
+    return tuple(chain.from_iterable(content)) if content and isinstance(content[0], tuple) else tuple(content)
 
 
-def _shaped(cards: list[int], like: Value) -> Value:
-    if not like or not isinstance(like[0], tuple):
-        return tuple(cards)
-    ends = list(accumulate(len(pile) for pile in like))
-    return tuple(tuple(cards[end - len(pile) : end]) for pile, end in zip(like, ends, strict=True))
+def _shaped(cards: Iterable[int], like: Value) -> Value:
+    """Return cards in piles like these, or as a zone without piles."""
+    rest = iter(cards)
+    return tuple(tuple(islice(rest, len(pile))) if isinstance(pile, tuple) else next(rest) for pile in like)

@@ -47,11 +47,10 @@ class _Secret(Veil):
 class _Undrawn:
     """Chance source of a run: nobody foresees an outcome."""
 
-    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> NoReturn:
-        raise Unseen
-
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> NoReturn:
         raise Unseen
+
+    shuffle = draw
 
 
 def forecast(table: Table, known: State, code: Code) -> list[Record]:
@@ -110,10 +109,8 @@ def _reaches_a_decision(machine: Machine, run: State, code: Code) -> bool:
     frame = run.frame
     try:
         Machine.take(machine, run, _Undrawn(), *code)
-    except Unseen:  # that a decision has options is no news, though only its seat knows them
-        return run.frame is not frame
-    except RuleFailure:
-        return False
+    except (Unseen, RuleFailure) as stop:  # that a decision has options is no news, though only its seat knows them
+        return isinstance(stop, Unseen) and run.frame is not frame
     return True
 
 
@@ -173,8 +170,7 @@ def veiled(table: Table, state: State, frame: Frame | None, player: int) -> Stat
 def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
     """Return a frame with veils for secret locals. A procedure that a secret led to its place cannot go on."""
     program, secrecy = table.rules.program, table.rules.secrecy
-    frames: list[tuple[Value, tuple[Value, ...], int]] = []
-    is_led = False
+    frames, is_led = list[tuple[Value, tuple[Value, ...], int]](), False
     while frame is not None:
         index, env, frame, into = frame
         place: Value = index
