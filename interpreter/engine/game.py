@@ -276,12 +276,13 @@ class Game:
 
     def unused_chance(self) -> list[str]:
         """Return the names of scripted outcomes that the game has not used (yet)."""
-        if not isinstance(self.chance, Scripted):
-            return []
+        return self.chance.unused(self.chance_used()) if isinstance(self.chance, Scripted) else []
+
+    def chance_used(self) -> dict[str, int]:
+        """Return the number of outcomes that each named chance has had."""
         constants = self.machine.constants
-        first = constants.layout.base["chance"]
-        used = {name: self.state.cells[first + number] for name, number in constants.chance_names.items()}
-        return self.chance.unused(used)
+        cells = constants.layout.cells("chance")
+        return {name: self.state.cells[cells[number]] for name, number in constants.chance_names.items()}
 
     # --- result
 

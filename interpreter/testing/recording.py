@@ -47,9 +47,8 @@ class Recording:
         """Yield the values of the game and its seats that rule text can express."""
         groups = self.game.ruleset.model.groups.values()
         seats = range(self.game.table.seats)
-        texts = [group.name for group in groups if not group.owner]
-        texts.extend(f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat")
-        for text in texts:
+        own = [f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat"]
+        for text in [*(group.name for group in groups if not group.owner), *own]:
             try:
                 written = literal(self.game.ruleset, *value_of(self.game.table, self.game.state, text))
             except (RulesetError, RuleFailure):  # the group of another role's seats
