@@ -186,8 +186,8 @@ class Decision:
     """Option that the machine itself chose: it is legal and needs no check."""
     listed: Options | None = None
     """Options, or None before their first use."""
-    _context: dict[str, Json] = field(init=False)
-    _frame: Frame = field(init=False)
+    _context: dict[str, Json] | None = None
+    _frame: Frame | None = None
 
     @property
     def is_turned(self) -> bool:
@@ -205,13 +205,10 @@ class Decision:
     @property
     def frame(self) -> Frame:
         """Frame of the rule that asks."""
-        try:
-            return self._frame
-        except AttributeError:
-            frame = self.state.frame
-            assert frame is not None
-            self._frame = frame
-            return frame
+        if self._frame is None:
+            self._frame = self.state.frame
+        assert self._frame is not None
+        return self._frame
 
     @frame.setter
     def frame(self, frame: Frame) -> None:
@@ -224,14 +221,12 @@ class Decision:
 
     @property
     def context(self) -> dict[str, Json]:
-        try:
-            return self._context
-        except AttributeError:  # first use
+        if self._context is None:
             names, state, env = self.named.names, self.state, self.env
             self.named.machine.meter.refill()
-        types = {name: value.type for name, value in self.site.ask.context}
-        values = ((name, value(state, env)) for name, value in self.site.context)
-        self._context = {name: names.public(value, types[name]) for name, value in values}
+            types = {name: value.type for name, value in self.site.ask.context}
+            values = ((name, value(state, env)) for name, value in self.site.context)
+            self._context = {name: names.public(value, types[name]) for name, value in values}
         return self._context
 
     @property
@@ -243,11 +238,10 @@ class Decision:
 
     @property
     def options(self) -> Options:
-        options = self.listed
-        if options is None:
+        if self.listed is None:
             self.named.machine.meter.refill()
-            self.listed = options = Options(self)
-        return options
+            self.listed = Options(self)
+        return self.listed
 
     def option(self, code: Code) -> Option:
         """Return the option of a code: the alternative's number and its values."""
@@ -256,11 +250,10 @@ class Decision:
     def offer(self, code: Code) -> Option:
         """Return the option that the machine chose, and remember it as legal."""
         option, turn = self.named.option(code), self.turn
-        if option.site is None:
-            return option
-        if turn is not None and code is turn.code:
-            turn.option = option = replace(option, code=code)
-        self.offered = option
+        if option.site is not None:
+            if turn is not None and code is turn.code:
+                turn.option = option = replace(option, code=code)
+            self.offered = option
         return option
 
     def gave(self, option: Option) -> bool:
@@ -290,8 +283,7 @@ def decision_of(table: Table, state: State, turn: Turn) -> Decision | None:
 
 
 def decision_at(table: Table, state: State) -> Decision | None:
-    """Return the decision that a state waits for, or None if the game is over. The state is only read and does not
-    move."""
+    """Return the decision that a state waits for, or None if the game is over. The state does not move."""
     if state.frame is None:
         return None
     stretch, env = state.frame[:2]

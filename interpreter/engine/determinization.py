@@ -291,8 +291,7 @@ class Worlds:
         return told, _place(game), None if own is None else (own.context, list(_codes(game, own)))
 
     def _without_open_choices(self) -> None:
-        """Undo simultaneous choices of other seats that still wait: only locals hold them, so these seats choose
-        again."""
+        """Undo waiting simultaneous choices of other seats: only locals hold them, so these seats choose again."""
         decision = self.game.decision
         if decision is None or not decision.site.ask.kept:
             return

@@ -70,8 +70,7 @@ class IllegalMove(Exception):
 def legal_choice(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """Decode a choice into the alternative's number and its values. Raises :class:`IllegalMove` if the choice is not
-    legal."""
+    """Return a choice as alternative and values. Raises :class:`IllegalMove` if it is not legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
     is_legal = not decision.is_turned and table.machine.accepts(decision.state, number, values)
@@ -102,8 +101,7 @@ def decoded(
 def _offered_cards(
     table: Table, decision: Decision, option: OptionSite, values: tuple[Value, ...]
 ) -> tuple[Value, ...]:
-    """Resolve ambiguous card names to the first offered cards: cards without a key share the name of their kind,
-    copies share a key."""
+    """Resolve ambiguous card names to the first offered cards: copies share a key, cards without one a kind."""
     cards, alike = table.rules.model.cards, table.rules.names.alike
     meant = [
         alike(value)

@@ -154,8 +154,7 @@ class Rules:
         return self._tables[key]
 
     def for_players(self, players: int) -> Self:
-        """Return the rules for a number of players: here the same, because a table includes what the number
-        requires."""
+        """Return the rules for a number of players: these, because a table includes what the number requires."""
         return self
 
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Self:

@@ -65,8 +65,7 @@ def _unowned(label: Label, local: int) -> Label:
 
 
 def _passed(label: Label, arguments: Sequence[core.Expression], changed: Collection[int]) -> Label:
-    """Translate a label from caller to callee. Seats are kept if they are passed in parameters that are never
-    reassigned."""
+    """Translate a label from caller to callee. Seats are kept in parameters that are never reassigned."""
     places = {
         argument.index: number
         for number, argument in enumerate(arguments)
@@ -151,8 +150,7 @@ class Secrecy:
         return {local: self._resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
-        """Return the label of the control flow to a stretch: the secrets that decided it and have not become public
-        since."""
+        """Return the label of the control flow to a stretch: the still secret things that decided it."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
@@ -181,8 +179,7 @@ class Secrecy:
 
     @cached_property
     def secret_moments(self) -> frozenset[tuple[str, str]]:
-        """Moments of delayed blocks of which it is a secret whether they wait, as such a block in the state names
-        them."""
+        """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
         nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
         secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
         return frozenset(

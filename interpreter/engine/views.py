@@ -442,8 +442,7 @@ def context_of(table: Table, state: State, decision: Decision, player: int | Non
 
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
-    """Return the prompt of a decision from the ruleset's `asks`, with hidden information masked; empty if it has
-    none."""
+    """Return the prompt of a decision as a player may read it; empty if the ruleset has none in `asks`."""
     phrases = table.rules.model.says.get(f"asks.{decision.name}")
     if not phrases:
         return ""

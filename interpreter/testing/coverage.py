@@ -152,8 +152,7 @@ def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
 
 
 def _can_follow(shelf: Shelf, book: str) -> list[str]:
-    """Return the rulesets with a file that names the rulebook; all rulesets if an overlay names it, as any may use
-    it."""
+    """Return the rulesets that can use a file which names the rulebook: all of them, if an overlay names it."""
     naming = rulebooks_named(shelf).get(book, [])
     if any(document.kind == "overlay" for document in naming):
         return shelf.ids("ruleset")

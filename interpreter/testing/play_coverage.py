@@ -59,8 +59,7 @@ class _Table(Struct, frozen=True):
     bots: Sequence[Bot]
 
     def play(self, seed: int) -> Unfinished | None:
-        """Play a game to its end, then replay it in the instrumented copy. Return what is known of a game that does not
-        end."""
+        """Play a game and replay it in the instrumented copy. Return what is known of a game that does not end."""
         try:
             match = Match(self.form.ruleset, self.bots, seed, self.settings)
             match.play()

@@ -284,8 +284,7 @@ def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure
 
 
 def _wrong_refusal(error: IllegalMove, refusal: Refusal, game: Game) -> Iterator[Failure]:
-    """Yield failures unless the expected rule refused the choice with the expected statements (those of the ruleset's
-    own rulebooks)."""
+    """Yield failures unless the expected rule refused the choice, with the statements of the own rulebooks."""
     if not error.reasons:
         yield Failure(f"no rule refuses this: {error}", refusal.move.span, _set_up_help(game))
         return
