@@ -14,10 +14,10 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
-from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
+from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
-from interpreter.engine.views import Line, Spoken, lines_since, view_of
+from interpreter.engine.views import Line, lines_since, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
@@ -156,12 +156,10 @@ class Game:
         """Run the `check` of each setting. Raise ``ValueError`` with the reasons if one refuses its value."""
         for setting in self.ruleset.model.settings.values():
             value = self.settings[setting.name]
-            if setting.check is None or value is None:
-                continue
-            top = self.ruleset.model.rules[setting.check].top
-            reasons = refuse(Spoken(self.table, self.state, "en"), top.id, (value,), because_of(self.table, self.state))
-            if reasons:
-                raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
+            if setting.check is not None and value is not None:
+                top = self.ruleset.model.rules[setting.check].top
+                if reasons := refuse(self.table, self.state, top.id, (value,)):
+                    raise ValueError(f"`{setting.name}`: {'; '.join(map(str, reasons))}")
 
     # --- decisions
 
@@ -280,9 +278,8 @@ class Game:
 
     def chance_used(self) -> dict[str, int]:
         """Return the number of outcomes that each named chance has had."""
-        constants = self.machine.constants
-        cells = constants.layout.cells("chance")
-        return {name: self.state.cells[cells[number]] for name, number in constants.chance_names.items()}
+        first = self.machine.constants.layout.base["chance"]
+        return {name: self.state.cells[first + number] for name, number in self.machine.constants.chance_names.items()}
 
     # --- result
 

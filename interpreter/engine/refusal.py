@@ -170,13 +170,13 @@ def reasons_for(
     """Return why a choice is refused, by the reason that matters most, as far as a player may know it; without a
     player, all of it. Empty if the choice is legal."""
     names, env = Spoken(table, decision.state, language, player), known_locals(table, decision.frame, player)
-    state, option = names.state, decision.site.options[number]
+    state, option, conditions = names.state, decision.site.options[number], _Conditions(names)
     layer = table.rules.program.reach.procedures[decision.site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):
         assert option.core.guard is not None
-        reasons = _failing(names, option.core.guard, env, rule, cites)
+        reasons = conditions.failing(option.core.guard, env, rule, cites)
         if holds is False:
             return reasons
         possible.append((reasons, False))
@@ -197,7 +197,7 @@ def reasons_for(
     def failing(other: Env | None = None) -> Iterator[Failed]:
         for test, node in zip(option.tests, option.core.tests, strict=True):
             holds = _holds(test, state, env)
-            if not holds and (reasons := _failing(names, node, env, rule, cites, other)):
+            if not holds and (reasons := conditions.failing(node, env, rule, cites, other)):
                 yield reasons, holds is False
 
     def as_far_as_possible(failed: Iterator[Failed]) -> Iterator[Failed]:
@@ -271,83 +271,87 @@ def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | No
     return None
 
 
-def _failing(
-    names: Spoken,
-    node: core.Expression,
-    env: Env,
-    rule: str,
-    cites: tuple[str, ...],
-    other: Env | None = None,
-    because: Because | None = None,
-) -> list[Reason]:
-    """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict; with ``other``
-    locals, only those that fail with these too."""
-    reasons = _below(names, node, env, other)
-    if reasons or (other and (reasons is not None or _holds(_compiled(names, node), names.state, other))):
-        return reasons or []
-    causes = ", ".join(because.why_not(node, env)) if because is not None else ""
-    message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
-    return [Reason(message, rule, cites, node.span, names.language)]
+class _Conditions(Struct, frozen=True):
+    """Failing conditions in the state and the words of a reader. ``because`` adds the values that make them fail."""
 
+    names: Spoken
+    because: Because | None = None
 
-def _compiled(names: Spoken, node: core.Expression) -> Evaluate:
-    return names.table.machine.expressions.compile(node)
+    def _compiled(self, node: core.Expression) -> Evaluate:
+        return self.names.table.machine.expressions.compile(node)
+
+    def failing(
+        self, node: core.Expression, env: Env, rule: str, cites: tuple[str, ...], other: Env | None = None
+    ) -> list[Reason]:
+        """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict; with ``other``
+        locals, only those that fail with these too."""
+        reasons, names = self.below(node, env, other), self.names
+        if reasons or (other and (reasons is not None or _holds(self._compiled(node), names.state, other))):
+            return reasons or []
+        causes = ", ".join(self.because.why_not(node, env)) if self.because is not None else ""
+        message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
+        return [Reason(message, rule, cites, node.span, names.language)]
+
+    def of_verdict(
+        self, verdict: str, values: tuple[Value, ...], others: tuple[Value, ...] | None = None
+    ) -> Iterator[Failed]:
+        """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second
+        list of values, only lines that fail for both."""
+        table, state = self.names.table, self.names.state
+        layer = table.rules.program.reach.procedures[verdict]
+        unset = [None] * (layer.local_count - len(values))
+        env: Env = [*values, *unset]
+        other: Env | None = [*others, *unset] if others is not None else None
+        applies = layer.guard is None or _holds(self._compiled(layer.guard), state, env)
+        if not applies:
+            for reasons, is_known in self.of_verdict(layer.below, values, others):
+                yield reasons, is_known and applies is False
+        if applies is False:
+            return
+        assert isinstance(layer.body, tuple)
+        for line in layer.body:
+            assert isinstance(line, core.Requirement)
+            test = self._compiled(line.test)
+            if line.bind is not None:
+                for locals_ in filter(None, (env, other)):
+                    locals_[line.bind] = _seen(test, state, locals_)
+                continue
+            holds = _holds(test, state, env)
+            name = layer.rule.partition("!")[0]  # a helper's name without its file
+            cites = table.rules.own_cites(line.cites or layer.cites)
+            if not holds and (reasons := self.failing(line.test, env, name, cites, other)):
+                yield reasons, holds is False and bool(applies)
+                if holds is False:
+                    return
+
+    def below(self, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
+        """Return the reasons of the verdict that a condition calls; None if it does anything else."""
+        if not isinstance(node, core.CallBase | core.CallRule):
+            return None
+        program, state = self.names.table.rules.program, self.names.state
+        target = program.target(node)
+        if program.reach.procedures[target].form != "permits":
+            return None
+        arguments = [self._compiled(argument) for argument in node.arguments]
+        try:
+            values = tuple(argument(state, env) for argument in arguments)
+            others = tuple(argument(state, other) for argument in arguments) if other is not None else None
+        except Unseen:
+            return None
+        return _foremost(_Conditions(self.names).of_verdict(target, values, others))
 
 
 def because_of(table: Table, state: State) -> Because:
     """Return an explainer of failing conditions in this state, including those inside verdicts."""
     names = Spoken(table, state, "en")
-    return Because(
-        table.machine.expressions.compile, state, names, lambda node, env: map(str, _below(names, node, env) or ())
-    )
+    below = _Conditions(names).below
+    return Because(table.machine.expressions.compile, state, names, lambda node, env: map(str, below(node, env) or ()))
 
 
-def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
-    """Evaluate a verdict and return its first failing line as reasons; empty if the verdict permits.
-
-    ``because`` adds the values that make the line fail; pass it only if everybody may know them.
-    """
-    return _foremost(_refusals(names, verdict, values, because))
-
-
-def _refusals(
-    names: Spoken,
-    verdict: str,
-    values: tuple[Value, ...],
-    because: Because | None = None,
-    others: tuple[Value, ...] | None = None,
-) -> Iterator[Failed]:
-    """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second list of
-    values, only lines that fail for both."""
-    table, state = names.table, names.state
-    layer = table.rules.program.reach.procedures[verdict]
-    unset = [None] * (layer.local_count - len(values))
-    env: Env = [*values, *unset]
-    other: Env | None = [*others, *unset] if others is not None else None
-    applies = layer.guard is None or _holds(_compiled(names, layer.guard), state, env)
-    if not applies:
-        yield from (
-            (reasons, is_known and applies is False)
-            for reasons, is_known in _refusals(names, layer.below, values, because, others)
-        )
-    if applies is False:
-        return
-    assert isinstance(layer.body, tuple)
-    for line in layer.body:
-        assert isinstance(line, core.Requirement)
-        test = _compiled(names, line.test)
-        if line.bind is not None:
-            for locals_ in (env, other):
-                if locals_ is not None:
-                    locals_[line.bind] = _seen(test, state, locals_)
-            continue
-        holds = _holds(test, state, env)
-        name = layer.rule.partition("!")[0]  # a helper's name without its file
-        cites = table.rules.own_cites(line.cites or layer.cites)
-        if not holds and (reasons := _failing(names, line.test, env, name, cites, other, because)):
-            yield reasons, holds is False and bool(applies)
-            if holds is False:
-                return
+def refuse(table: Table, state: State, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
+    """Evaluate a verdict on what everybody may know. Return its first failing line as reasons, with the values that
+    make it fail; empty if the verdict permits."""
+    return _foremost(_Conditions(Spoken(table, state, "en"), because_of(table, state)).of_verdict(verdict, values))
 
 
 def _seen(value: Evaluate, state: State, env: Env) -> Value:
@@ -356,23 +360,3 @@ def _seen(value: Evaluate, state: State, env: Env) -> Value:
         return value(state, env)
     except Unseen:
         return Veil()
-
-
-def _below(names: Spoken, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
-    """Return the reasons of the verdict that a condition calls; None if it does anything else."""
-    if not isinstance(node, core.CallBase | core.CallRule):
-        return None
-    program, state = names.table.rules.program, names.state
-    target = program.target(node)
-    if program.reach.procedures[target].form != "permits":
-        return None
-    try:
-        values, others = (
-            tuple(_compiled(names, argument)(state, locals_) for argument in node.arguments)
-            if locals_ is not None
-            else None
-            for locals_ in (env, other)
-        )
-    except Unseen:
-        return None
-    return _foremost(_refusals(names, target, values or (), None, others))
