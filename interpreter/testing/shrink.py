@@ -61,25 +61,22 @@ class _Draft(Struct, frozen=True):
 
     def text(self, name: str) -> str:
         """Return the scenario as an item of a scenario file."""
-        lines = [f"  - name: {json.dumps(name, ensure_ascii=False)}", f"    ruleset: {self.ruleset}"]
-        lines.append(f"    players: {self.players}")
-        if self.overlays:
-            lines.append(f"    with: [{', '.join(self.overlays)}]")
-        if self.settings:
-            lines.append(f"    set: {_flow(dict(self.settings))}")
-        if self.seed:
-            lines.append(f"    seed: {self.seed}")
-        if self.given:
-            lines.extend(["    given: |", *(f"      {line}" for line in joined(self.given))])
-        if self.phase:
-            lines.append(f"    phase: {self.phase}")
-        if self.round > 1:
-            lines.append(f"    round: {self.round}")
-        if self.choices:
-            lines.append("    when:")
-            lines.extend(f"      - {_flow({'by': by, **choice})}" for by, choice in self.choices)
-        lines.append(f"    sound: {self.sound}")
-        return "\n".join(lines) + "\n"
+        lines = [
+            f"name: {json.dumps(name, ensure_ascii=False)}",
+            f"ruleset: {self.ruleset}",
+            f"players: {self.players}",
+            f"with: [{', '.join(self.overlays)}]" if self.overlays else "",
+            f"set: {_flow(dict(self.settings))}" if self.settings else "",
+            f"seed: {self.seed}" if self.seed else "",
+            "given: |" if self.given else "",
+            *(f"  {line}" for line in joined(self.given)),
+            f"phase: {self.phase}" if self.phase else "",
+            f"round: {self.round}" if self.round > 1 else "",
+            "when:" if self.choices else "",
+            *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.choices),
+            f"sound: {self.sound}",
+        ]
+        return "  - " + "    ".join(f"{line}\n" for line in lines if line)
 
 
 def file_of(id: str, scenarios: Sequence[str]) -> str:
