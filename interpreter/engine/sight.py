@@ -98,13 +98,9 @@ class _Sight(Struct, frozen=True):
 
 
 def _sight(table: Table, player: int) -> _Sight:
-    sight: _Sight | None = table.sights.get(player)
-    if sight is None:
-        sight = table.sights[player] = _sight_of(table, player)
-    return sight
-
-
-def _sight_of(table: Table, player: int) -> _Sight:
+    known: _Sight | None = table.sights.get(player)
+    if known is not None:
+        return known
     model, layout, seen = table.rules.model, table.machine.constants.layout, table.machine.constants.seen_by
     hidden, carried, naming = [], [], []
     for name, group in model.groups.items():
@@ -118,7 +114,8 @@ def _sight_of(table: Table, player: int) -> _Sight:
         elif group.owner != "card" and has_cards(group.type, model.records):
             naming += [(cell, group.type) for cell in cells if cell not in unseen]
     places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
-    return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
+    table.sights[player] = known = _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
+    return known
 
 
 def hidden_cards(table: Table, state: State, player: int) -> list[int]:

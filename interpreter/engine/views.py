@@ -170,22 +170,20 @@ def _spoken_records(
     table: Table, state: State, start: int, player: int | None, language: str
 ) -> Iterator[tuple[Record, Line]]:
     """Yield each log record that produces a line, with its line."""
-    sealed_choices: list[tuple[Record, Choice]] = []
+    sealed: list[tuple[Record, Choice]] = []
     spoken = Spoken(table, state, language)
     for number, record in enumerate(state.log[start:], start):
         match read(record):
             case Choice() as choice if choice.option.ask.sealed and player != choice.actor:
-                sealed_choices.append((record, choice))
+                sealed.append((record, choice))
                 yield record, _sealed_choice(spoken, choice, player)
             case Choice() as choice:
                 yield record, _choice(spoken, choice, player)
             case Event() as event:
                 yield record, _event(spoken, event, player)
             case Mark(word="reveal") as mark:
-                for sealed, choice in sealed_choices:
-                    if mark.reveals(choice):
-                        yield sealed, _choice(spoken, choice, None)
-                sealed_choices = [each for each in sealed_choices if not mark.reveals(each[1])]
+                yield from ((old, _choice(spoken, choice, None)) for old, choice in sealed if mark.reveals(choice))
+                sealed = [each for each in sealed if not mark.reveals(each[1])]
             case Mark() as mark:
                 yield record, _mark(spoken, mark, number, player)
 
@@ -275,7 +273,6 @@ def _state_at(state: State, record_number: int) -> State:
     past = state.clone()
     for record in reversed(state.log[record_number + 1 :]):
         put_back(past.cells, record)
-    past.forget()
     return past
 
 
@@ -355,7 +352,7 @@ def board_of(
         rows.append(tuple(_shown(spoken, value, type_, env) for value, type_ in columns))
     of = board.rows.type if board.rows is not None and board.when == "end of game" else None
     is_result = isinstance(of, MadeType) and isinstance(of.of, SeatType)
-    return BoardTable(board.name, text, names, tuple(rows), tuple(items) if is_result else ())
+    return BoardTable(board.name, text, names, tuple(rows), items if is_result else ())
 
 
 def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
@@ -452,17 +449,15 @@ def prompt_of(table: Table, state: State, decision: Decision, language: str = "e
 
 def question_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision, or else its seat and name with the context, as far as the player may see it."""
-    prompt = prompt_of(table, state, decision, language, player)
-    if prompt:
+    if prompt := prompt_of(table, state, decision, language, player):
         return prompt
-    spoken = Spoken(table, state, language, player)
-    words = spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+    spoken, key = Spoken(table, state, language, player), f"decision.{decision.name}"
     around = [
-        f"{spoken.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
-        f"{spoken.text(value, type_) if seen else HIDDEN}"
+        f"{spoken.word(f'{key}.{name}') or name.replace('_', ' ')} {spoken.text(value, type_) if seen else HIDDEN}"
         for name, type_, value, seen in context_of(table, state, decision, player)
     ]
     about = f" ({', '.join(around)})" if around else ""
+    words = spoken.word(key) or decision.name.replace("_", " ")
     return f"{spoken.text(decision.actor, SEAT)}: {words}{about}"
 
 
