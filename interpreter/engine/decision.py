@@ -170,10 +170,8 @@ def _failing(failure: RuleFailure) -> Iterator[Code]:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Decision:
-    """A named point where a seat must choose.
-
-    ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
-    """
+    """A point where a seat (``actor``, from 0) must choose. ``context`` has the values shown with it, ``options`` all
+    legal choices."""
 
     actor: int
     turn: Turn | None

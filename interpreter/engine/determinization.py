@@ -119,10 +119,8 @@ class _Place(Struct, frozen=True):
 
 
 class Memory:
-    """Knowledge of a seat about hidden cards, from the log of a game.
-
-    ``known`` are the hidden cards that the seat knows. :meth:`learn` updates it as the game goes on.
-    """
+    """Knowledge of a seat about hidden cards, from the log of a game: the cards that are ``known``. :meth:`learn`
+    updates it as the game goes on."""
 
     def __init__(self, game: Game, seat: int) -> None:
         constants = game.machine.constants

@@ -62,10 +62,8 @@ def forecast(table: Table, known: State, code: Code) -> list[Record]:
 
 
 def foresees(game: Game, seat: int, number: int = 1) -> bool:
-    """Return whether a seat could work out what each of the last choices led to, up to the next decision of the game.
-
-    A choice of another seat that saw more than this one depends on hidden things.
-    """
+    """Return whether a seat could work out what each of the last choices led to, up to the next decision of the game. A
+    choice of another seat that saw more than this one depends on hidden things."""
     later = game
     for _ in range(number):
         record = next(filter(is_choice, reversed(later.state.log)), None)

@@ -29,10 +29,8 @@ __all__ = ["Game", "Result", "new_game", "places_of"]
 
 
 class Result(Struct, frozen=True):
-    """Final ranking: for each seat its place and its ranking keys.
-
-    Place 1 is best; seats with equal keys share a place. A seat that does not count has place 0.
-    """
+    """Final ranking: for each seat its place and its ranking keys. Place 1 is best; equal keys share a place. A seat
+    that does not count has place 0."""
 
     places: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]

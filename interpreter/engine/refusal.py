@@ -55,10 +55,8 @@ class Reason(Struct, frozen=True):
 
 
 class IllegalMove(Exception):
-    """Raised for a choice that the rules do not allow now.
-
-    ``reasons`` are the failing conditions; ``rule`` and ``cites`` are those of the first.
-    """
+    """Raised for a choice that the rules do not allow now. ``reasons`` are the failing conditions; ``rule`` and
+    ``cites`` are those of the first."""
 
     def __init__(self, message: str, reasons: Sequence[Reason] = ()) -> None:
         self.reasons = list(reasons)
@@ -83,10 +81,8 @@ def legal_choice(
 def decoded(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """Decode a choice, legal or not, into the alternative's number and its values.
-
-    Raises :class:`IllegalMove` if no such choice exists, and ``TypeError`` for other types.
-    """
+    """Decode a choice, legal or not, into the alternative's number and its values. Raises :class:`IllegalMove` if no
+    such choice exists, and ``TypeError`` for other types."""
     if decision is None:
         raise IllegalMove(frame(language, "refused.over"))
     by_name = choice.as_dict() if hasattr(choice, "as_dict") else choice

@@ -232,10 +232,8 @@ class Rules:
 
 
 def _items(text: str, of: Type) -> list[Json]:
-    """Parse a list written as one text: items separated by commas, which single digits may omit.
-
-    In a list of lists, a minus separates the inner items, and a number alone means that many empty lists.
-    """
+    """Parse a list written as one text: items separated by commas, which single digits may omit. In a list of lists, a
+    minus separates the inner items, and a number alone means that many empty lists."""
     if isinstance(of, CollectionType):
         if isinstance(number := number_in(text), int):
             return [[]] * min(number, 1_000)

@@ -178,10 +178,8 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
 
 
 def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:
-    """Compile an expression for evaluation over the state as a player sees it.
-
-    The open back of a hidden top card is visible: its rule, applied to the ``first`` of the zone, becomes a constant.
-    """
+    """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card is
+    visible: its rule, applied to the ``first`` of the zone, becomes a constant."""
     model, expressions = table.rules.model, table.machine.expressions
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)

@@ -327,10 +327,8 @@ def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[i
 def board_of(
     table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
-    """Render a board now, as a player may see it. The board of the end of the game is open to all.
-
-    ``seen`` is the state as the player sees it, if the caller has it already.
-    """
+    """Render a board now, as a player may see it; that of the end of the game is open to all. ``seen`` is the state as
+    the player sees it, if the caller has it already."""
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
