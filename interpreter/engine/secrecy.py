@@ -123,15 +123,14 @@ class Secrecy:
         self.program, self.model = program, program.model
         model = self.model
         self._hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
-        self._named = {
-            name
+        self._names: dict[str, Label] = {
+            name: PUBLIC
             for name, group in model.groups.items()
             if group.seen == "everyone"
             and not isinstance(group.type, HolderType)
             and has_cards(group.type, model.records)
         }
-        """Public values that can name cards."""
-        self._names: dict[str, Label] = dict.fromkeys(self._named, PUBLIC)
+        """Public values that can name cards, with the label of what they name."""
         self._done: dict[str, _Procedure] = {}
         self._open: set[str] = set()
         self._drawn: set[str] = set()
@@ -237,8 +236,7 @@ class Secrecy:
         self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self._called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
-            decides = self.label(tuple(tree for tree in rule.trees if tree is not None), {})
-            if decides:
+            if self.label(rule.trees, {}):
                 self._called[rule.procedure] = HIDDEN
                 self._parameters[rule.procedure] = (HIDDEN,) * len(self._parameters[rule.procedure])
         waiting = set(self._done)
@@ -341,8 +339,7 @@ class Secrecy:
         match items:
             case core.Read(core.Cell(_, owner)):
                 return self.label(owner, env)
-            case _:
-                return self.label(items, env)
+        return self.label(items, env)
 
     def label_of_test(self, test: core.Test, env: Env) -> Label:
         """Return the label of the branch that a test takes. Everybody knows whether a value is none and whether a zone
@@ -354,8 +351,7 @@ class Secrecy:
                 bind=int(),
             ):
                 return self.label(cell.owner, env)
-            case _:
-                return self.label(test.value, env)
+        return self.label(test.value, env)
 
     def _public_uses(self, node: object) -> Iterator[core.Cell]:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
@@ -377,12 +373,9 @@ class Secrecy:
         group = self.model.groups.get(cell.group)
         if group is None:  # progress of the game, such as phase and turn
             return PUBLIC
-        if group.seen == "owner":
-            owner = cell.owner
-            if isinstance(owner, core.Local) and owner.index not in bound:
-                return frozenset({("hidden", owner.index)})
-            return HIDDEN
-        if group.seen == "no one" or (group.owner == "card" and self._hides):
+        if group.seen == "owner" and isinstance(cell.owner, core.Local) and cell.owner.index not in bound:
+            return frozenset({("hidden", cell.owner.index)})
+        if group.seen != "everyone" or (group.owner == "card" and self._hides):
             return HIDDEN
         return self._names.get(cell.group, PUBLIC)
 
@@ -507,7 +500,7 @@ class _Steps:
 
     def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
         label = self.secrecy.label(value, env)
-        if group in self.secrecy._named:
+        if group in self.secrecy._names:
             self.secrecy.names_card(group, self.secrecy._resolved(label | course, self.procedure.name))
         elif self._is_open(cell):
             self.tell(env, value)
@@ -587,7 +580,7 @@ class _Steps:
 class _Flow(_Steps):
     """Tracks labels through the stretches of a procedure, up to a fixed point."""
 
-    def follow(self, entry: int, env: Env, course: Label = CALLED) -> None:
+    def follow(self, entry: int, env: Env) -> None:
         procedure, stretches = self.procedure, self.secrecy.program.stretches
         meets = _meeting(stretches, entry)
         arrived: dict[int, Env] = {entry: env}
