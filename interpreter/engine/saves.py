@@ -29,13 +29,6 @@ class Origin(TypedDict):
     chance: NotRequired[Outcomes]
 
 
-class StateData(TypedDict):
-    """A state as JSON data."""
-
-    cells: list[Json]
-    frame: Json
-
-
 class Save(Origin):
     """A saved game as read; only the keys needed to replay it are validated."""
 
@@ -73,7 +66,7 @@ def _settings_of(table: Table) -> dict[str, Json]:
     return {name: value for name, value in named.items() if value is not None} | chosen
 
 
-def state_of(rules: Rules, state: State) -> StateData:
+def state_of(rules: Rules, state: State) -> dict[str, Value]:
     return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(rules, state.frame)}
 
 
