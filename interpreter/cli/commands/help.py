@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, say
+from interpreter.cli.output import as_json, say, say_table
 
 __all__ = ["command"]
 
@@ -38,14 +38,13 @@ def command(code: str | None, output: str) -> None:
         about = asked.get_help(click.Context(asked, parent=context, info_name=code))
         as_json({"command": code, "page": about}) if output == "json" else say(about)
         return
-    name = code.upper()
-    page = _page(name)
+    name, pages = code.upper(), _pages()
+    page = pages[name].read_text(encoding="utf-8") if name in pages else None
     if page is None and name not in CODES:
         from interpreter.base.suggest import did_you_mean
 
-        near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}) or did_you_mean(code.lower(), commands)
-        near = near.replace("`", "'")
-        remedy = near or "; `regelwerk help` lists all codes"
+        near = did_you_mean(name, {*CODES, *pages}) or did_you_mean(code.lower(), commands)
+        remedy = near.replace("`", "'") or "; `regelwerk help` lists all codes"
         raise click.BadParameter(f"unknown code '{code}'{remedy}", param_hint="CODE")
     text = page if page is not None else f"{name}: {CODES[name]}"
     if output == "json":
@@ -55,31 +54,21 @@ def command(code: str | None, output: str) -> None:
 
 
 def _all(codes: dict[str, str], output: str) -> None:
-    for path in _pages():
-        codes.setdefault(path.stem, _title(path))
+    for code, path in _pages().items():
+        codes.setdefault(code, _title(path))
     pages = dict(sorted(codes.items()))
     if output == "json":
         as_json(pages)
-        return
-    for line in aligned(("code", "meaning"), list(pages.items())):
-        say(line)
+    else:
+        say_table(("code", "meaning"), pages.items())
 
 
-def _folder() -> Path | None:
-    """Return the folder of the pages, in the installed package or in a checkout."""
+def _pages() -> dict[str, Path]:
+    """Return the pages by code, those of the installed package or of a checkout."""
     package = Path(__file__).resolve().parents[2]
     folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
-    return next((folder for folder in folders if folder.is_dir()), None)
-
-
-def _pages() -> list[Path]:
-    folder = _folder()
-    return sorted(folder.glob("[A-Z][0-9][0-9][0-9].md")) if folder is not None else []
-
-
-def _page(code: str) -> str | None:
-    path = next((path for path in _pages() if path.stem == code), None)
-    return path.read_text(encoding="utf-8") if path is not None else None
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    return {path.stem: path for path in sorted(folder.glob("[A-Z][0-9][0-9][0-9].md"))} if folder is not None else {}
 
 
 def _title(path: Path) -> str:
