@@ -9,10 +9,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from fnmatch import fnmatch
 from hashlib import blake2b
 
+from interpreter.base.lazy import Scoped
 from interpreter.reading.unsaved_files import unsaved_bytes
 
 __all__ = ["Evidence", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted"]
@@ -48,24 +48,23 @@ class Evidence:
         return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
 
 
-_now: ContextVar[Evidence | None] = ContextVar("evidence", default=None)
+_noting = Scoped[Evidence | None]("noting", None)
 
 
 @contextmanager
 def noted() -> Iterator[Evidence]:
     """Record all accesses within the context. They are also recorded in an enclosing one."""
     evidence = Evidence()
-    token = _now.set(evidence)
     try:
-        yield evidence
+        with _noting(evidence):
+            yield evidence
     finally:
-        _now.reset(token)
         found_again(evidence)
 
 
 def found_again(evidence: Evidence) -> None:
     """Record the accesses of other evidence, with the same results, in the active one."""
-    active = _now.get()
+    active = _noting.value
     if active is not None:
         for (what, path), found in evidence.found.items():
             active.add(what, path, found)
@@ -78,7 +77,7 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
     ``folders`` in it, its ``form`` (file, folder or other) or the ``place`` that links lead to. ``found`` is the result
     if it is known already.
     """
-    evidence = _now.get()
+    evidence = _noting.value
     if evidence is not None:
         path = os.path.abspath(path)
         evidence.add(what, path, _LOOKS[what](path) if found is None else found)

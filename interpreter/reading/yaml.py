@@ -11,8 +11,6 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import is_normalized, normalize
@@ -21,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.lazy import Scoped
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Style, Value
 from interpreter.reading.yaml_errors import syntax_error
@@ -91,22 +90,13 @@ class Known(Protocol):
     def add(self, file: SourceFile, root: Mapping) -> None: ...
 
 
-_known: ContextVar[Known | None] = ContextVar("known", default=None)
-
-
-@contextmanager
-def knowing(known: Known) -> Iterator[None]:
-    """Use a cache of values within the context."""
-    token = _known.set(known)
-    try:
-        yield
-    finally:
-        _known.reset(token)
+knowing = Scoped[Known | None]("knowing", None)
+"""The cache of values, within a context."""
 
 
 def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     """Read the mapping in a file, with diagnostics. The mapping is None if the file cannot be read."""
-    cache = _known.get()
+    cache = knowing.value
     root = None if cache is None else cache.get(file)
     if root is not None:
         return root, []
