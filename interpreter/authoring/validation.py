@@ -361,7 +361,7 @@ class _Validator:
     def _family(self, document: Document) -> Iterator[Examined]:
         """Yield the rulesets of a file's family, each alone, then with overlays that fit."""
         name = document.id.partition("/")[0]
-        rulesets = [each for each in rulesets_of(self.shelf) if word(each.root.get("family")) == name]
+        rulesets = [each for each in rulesets_of(self.shelf) if word(each.head.family) == name]
         for ruleset in rulesets:
             yield self._examined(ruleset, [], taking=False)  # each overlay that it takes fits it, too
         for ruleset, overlay in stacks_of(self.shelf, rulesets):

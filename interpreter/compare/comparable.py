@@ -82,7 +82,7 @@ class Compared:
         here = {document.id for document in self.ruleset.composition.documents}
         read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
         return {
-            overlay.id: word(overlay.root.get("title"), overlay.id)
+            overlay.id: overlay.title
             for overlay in read
             if overlay is not None and overlay.id not in self.taken
             if can_have(here, overlay)

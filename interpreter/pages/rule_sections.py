@@ -53,7 +53,7 @@ class Teller:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset, self.model = ruleset, ruleset.model
         documents = ruleset.composition.documents
-        self._titles = {each.id: word(each.root.get("title"), each.id) for each in documents}
+        self._titles = {each.id: each.title for each in documents}
         self._links = {
             name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
         }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -188,7 +188,7 @@ class Book:
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
-        yield self.drawing(" · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title)
+        yield self.drawing(" · ".join(each.title for each in files) or self.ruleset.title)
         for name, places in graph.sets.items():
             if not places:
                 continue
@@ -213,7 +213,7 @@ class Book:
     def _cites_of_files(self, kind: str) -> list[str]:
         """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
-        return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
+        return [scalar.text for file in files for scalar in file.head.cites]
 
     def drawing(self, caption: str, title: str = "") -> Drawing:
         """Return the drawing of the board, which the ruleset must have. Its title is that of the ruleset by default."""
@@ -500,10 +500,7 @@ class Book:
 
     def _origin(self) -> Iterator[Section]:
         documents = self.composition.documents
-        rows = tuple(
-            ((word(each.root.get("title"), each.id),), (each.kind,), (Code(each.id),), (Code(each.file.name),))
-            for each in documents
-        )
+        rows = tuple(((each.title,), (each.kind,), (Code(each.id),), (Code(each.file.name),)) for each in documents)
         lead = Paragraph(("Each of these files is a layer over those before it:",))
         layers = Section("layers", "Overrides", tuple(self._layers()))
         index = Section("names", "All rules by name", (Paragraph(tuple(self._index())),))

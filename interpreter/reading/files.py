@@ -21,6 +21,7 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
+from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
@@ -98,6 +99,20 @@ class Document(Struct, frozen=True, dict=True):
     def head(self) -> Head:
         """Return the keys with which it names other files; those of other kinds are empty."""
         return Head(self.root)
+
+    @property
+    def title(self) -> str:
+        return self.head.title or self.id
+
+    @property
+    def players(self) -> PlayerRange | None:
+        """Return the numbers of players that it allows, if it limits them."""
+        return player_range(self.head.players)
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Return the files that no rulebook covers in combination with this overlay, each with the reason."""
+        return {key.text: reason for key, reason in self.head.undefined}
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:
@@ -187,6 +202,11 @@ class Shelf:
             ids = [each for each in ids if each.rpartition("/")[0] == folder]
         listed = ", ".join(f"`{each}`" for each in ids[:MOST_LISTED]) or "none"
         return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
+
+    def documents(self, kind: str, ids: Iterable[str] | None = None) -> list[Document]:
+        """Return the files of a kind (of some ids, or all), without those that cannot be read."""
+        read = (self.read(kind, id)[0] for id in (self.ids(kind) if ids is None else ids))
+        return [document for document in read if document is not None]
 
     def read_path(self, path: Path | str) -> _Read:
         """Read the document at a path. Its header determines the kind."""

@@ -372,7 +372,7 @@ class WordsFile(Record, title="words"):
     )(required=True)
 
 
-class Head(Ruleset, Edition, Map, Overlay):
+class Head(Ruleset, Edition, Map, Overlay, Library):
     """The keys with which files of any kind name others."""
 
 

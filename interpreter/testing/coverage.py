@@ -152,7 +152,7 @@ def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
         for id in shelf.ids(kind):
             document, _ = shelf.read(kind, id)
             if document is not None:
-                for scalar in words(document.root.get("rulebook")):
+                for scalar in words(document.head.rulebook):
                     books.setdefault(scalar.text, []).append(document)
     return books
 

@@ -150,9 +150,8 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
 
 
 def _listed(ruleset: Ruleset) -> set[str]:
-    from interpreter.base.yaml_values import words
 
-    return {scalar.text for scalar in words(ruleset.document.root.get("overlays"))}
+    return {scalar.text for scalar in ruleset.document.head.overlays}
 
 
 def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | None:
