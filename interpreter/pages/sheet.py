@@ -364,7 +364,7 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *_STATE) and not self._cites(entry):
-                name, about = Strong(self.book.teller.heading(section, entry.name)), word(entry.get("about"))
+                name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:

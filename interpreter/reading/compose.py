@@ -448,7 +448,7 @@ def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
     if not cites or not isinstance(entry.value, Mapping):
         return entry
     others = tuple(item for item in entry.value.entries if item.key.text != "cites")
-    every = Sequence((*words(entry.get("cites")), *cites), cites[0].span)
+    every = Sequence((*entry.remarks.cites, *cites), cites[0].span)
     cited = YamlEntry(Scalar("cites", "plain", cites[0].span, "cites"), every)
     return replace(entry, value=Mapping((*others, cited), entry.value.span))
 
@@ -520,8 +520,7 @@ def _cards_below(composition: Composition, entry: Entry) -> Iterator[Entry]:
 def _check_layer(
     section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]]
 ) -> Iterator[Diagnostic]:
-    covers = entry.covers
-    if covers is None:
+    if entry.covers is None:
         if below and not (section == "kinds" and word(below[-1].value) == "open"):
             first = below[0]
             yield Diagnostic(
@@ -532,7 +531,7 @@ def _check_layer(
                 _how_to_cover(section, name, first),
             )
         return
-    how, file, span = covers
+    how, file, span = entry.covers
     if how in ("amends", "removes") and entry.guards:
         yield Diagnostic("E507", f"`{how}` is unconditional: a part's `when` cannot guard it", span)
     if how == "removes" and (extra := _extra_key(entry)) is not None:
@@ -560,12 +559,12 @@ def _remove(composition: Composition) -> None:
         for name, layers in list(names.items()):
             remaining: list[Entry] = []
             for entry in layers:
-                if entry.covers is None or entry.covers[0] != "removes":
-                    remaining.append(entry)
-                    continue
-                file = entry.covers[1]
-                is_base = not remaining or remaining[0].file == file
-                remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
+                match entry.covers:
+                    case "removes", file, _:
+                        is_base = not remaining or remaining[0].file == file
+                        remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
+                    case _:
+                        remaining.append(entry)
             names[name] = remaining
             if not remaining:
                 del names[name]

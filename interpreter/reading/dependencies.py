@@ -45,7 +45,7 @@ class Evidence:
 
     def holds(self) -> bool:
         """Return whether all accesses would have the same results now."""
-        return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
+        return self.steady and all(_look(what, path) == found for (what, path), found in self.found.items())
 
 
 _noting = Scoped[Evidence | None]("noting", None)
@@ -80,23 +80,28 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
     evidence = _noting.value
     if evidence is not None:
         path = os.path.abspath(path)
-        evidence.add(what, path, _LOOKS[what](path) if found is None else found)
+        evidence.add(what, path, _look(what, path) if found is None else found)
+
+
+def _look(what: str, path: str) -> str:
+    """Return the result of an access; empty if it fails."""
+    try:
+        return _LOOKS[what](path)
+    except (OSError, ValueError):
+        return ""
 
 
 def _file(path: str) -> str:
     unsaved = unsaved_bytes(path)
     if unsaved is not None:
         return digest(unsaved)
-    try:
-        about = os.stat(path)
-        if not stat.S_ISREG(about.st_mode):
-            return ""
-        if about.st_size > MOST_BYTES:
-            return f"{about.st_size} bytes of {about.st_mtime_ns}"
-        with open(path, "rb") as file:
-            return digest(file.read())
-    except (OSError, ValueError):
+    about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode):
         return ""
+    if about.st_size > MOST_BYTES:
+        return f"{about.st_size} bytes of {about.st_mtime_ns}"
+    with open(path, "rb") as file:
+        return digest(file.read())
 
 
 def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
@@ -121,18 +126,8 @@ def _listed(names: list[str]) -> str:
 
 
 def _form(path: str) -> str:
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return ""
+    mode = os.stat(path).st_mode
     return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
-
-
-def _place(path: str) -> str:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return ""
 
 
 _LOOKS: dict[str, Callable[[str], str]] = {
@@ -140,5 +135,5 @@ _LOOKS: dict[str, Callable[[str], str]] = {
     "names": lambda path: _listed(names_in(*os.path.split(path))),
     "folders": lambda path: _listed(folders_in(path)),
     "form": _form,
-    "place": _place,
+    "place": os.path.realpath,
 }

@@ -25,7 +25,8 @@ from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
-from interpreter.sections.documents import Head
+from interpreter.sections.atoms import Id
+from interpreter.sections.documents import FILES, Head, Ruleset
 
 __all__ = [
     "A_KIND",
@@ -62,15 +63,11 @@ KINDS: dict[str, str] = {
     "waivers": "{name}/waivers.yaml",
     "words": "{folder}/words/{name}.yaml",
 }
-A_KIND = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
-    "policies": "policies",
-    "scenarios": "scenarios",
-    "waivers": "waivers",
-    "words": "words",
-}
+A_KIND = {kind: str(record.schema["title"]) for kind, record in FILES.items()}
 """Kinds with their articles, for messages."""
-_REFERENCES = ("family", "edition", "map", "deck")  # kinds that are also keys of a ruleset
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
+_ID = re.compile(str(Id.schema["pattern"]))
+_BY_HEADER = ("ruleset", "library")
+"""Kinds of files whose path may be that of a file of another kind."""
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
 
 
@@ -160,7 +157,7 @@ class Shelf:
         for root in self.roots:
             for path in files_at(root, KINDS[kind].format(folder="*", name="*")):
                 id = _id_at(kind, path.relative_to(root))
-                if id and _is_below(root, path) and (kind not in ("ruleset", "library") or _kind_of(path) == kind):
+                if id and _is_below(root, path) and (kind not in _BY_HEADER or _kind_of(path) == kind):
                     ids.add(id)
         return sorted(ids)
 
@@ -170,16 +167,14 @@ class Shelf:
         if place is None:
             return None, [_no_id(kind, id, at, did_you_mean_id(id, self.ids(kind)))]
         candidates = list(self._candidates(kind, id))
-        if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
-            return None, [clash]
+        places = {resolved(path): path for _, path in candidates} if len(candidates) > 1 else {}
+        if len(places) > 1:
+            return None, [several(kind, id, places.values(), at)]
         if not candidates:
             hint = did_you_mean_id(id, self.ids(kind))
-            note = Note(f"looked for `{place}` in the folders of rulesets")
-            return None, [
-                Diagnostic(
-                    "E031", f"unknown {kind} `{id}`{hint}", at, (note,), None if hint else self._others(kind, id)
-                )
-            ]
+            notes = (Note(f"looked for `{place}` in the folders of rulesets"),)
+            help = None if hint else self._others(kind, id)
+            return None, [Diagnostic("E031", f"unknown {kind} `{id}`{hint}", at, notes, help)]
         root, path = candidates[0]
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
@@ -213,22 +208,15 @@ class Shelf:
         path = Path(path)
         return _read_file(path, path.as_posix(), None)
 
-    def _clash(self, kind: str, id: str, candidates: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
-        """Return the diagnostic for an id of several files, or None if one of them hides the others."""
-        first, _ = candidates[0]
-        if first in self.roots[: self.ahead]:
-            candidates = [candidate for candidate in candidates if candidate[0] == first]
-        places = list({resolved(path): path for _, path in candidates}.values())
-        return several(kind, id, places, at) if len(places) > 1 else None
-
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
+        """Yield the files of an id with their roots, without those that are hidden."""
         place = place_of(kind, id)
-        if place is None:
-            return
-        for root in self.roots:
-            for path in files_at(root, place):
-                if kind not in ("ruleset", "library") or _kind_of(path) in (kind, None):
-                    yield root, path
+        for number, root in enumerate(self.roots if place is not None else ()):
+            paths = files_at(root, str(place))
+            found = [path for path in paths if kind not in _BY_HEADER or _kind_of(path) in (kind, None)]
+            yield from ((root, path) for path in found)
+            if found and number < self.ahead:
+                return
 
 
 def shelf_for(path: Path | str | None = None) -> Shelf:
@@ -365,8 +353,8 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
 def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     """Determine the kind of a file by the key that names it. A key that is also a section must have a word as value."""
     named = [kind for kind in KINDS if isinstance(root.get(kind), Scalar)]
-    if "ruleset" in named:
-        named = [kind for kind in named if kind not in _REFERENCES]
+    if "ruleset" in named:  # which names files of other kinds
+        named = [kind for kind in named if kind == "ruleset" or kind not in Ruleset.forms]
     if len(named) == 1:
         return named[0], []
     entries = [entry for entry in root.entries if entry.key.text in named]
@@ -567,5 +555,5 @@ def _own_root(path: Path) -> Path:
 
 def _is_root(folder: Path) -> bool:
     """Return whether a folder looks like a folder of rulesets: it contains a file of some kind at the right path."""
-    places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
+    places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in _BY_HEADER}
     return any(files_at(folder, place) for place in sorted(places))
