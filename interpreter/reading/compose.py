@@ -436,10 +436,12 @@ def do_meet(document: Document, other: Document) -> bool:
 
 def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
     """Yield the declarations of a part of a file, each with its section."""
-    yield from _of_sections(document, root, (), "")
-    for key, part in Sections(root).parts:
+    for section, key, value in _values_in(document, root):
+        yield section, Entry(key.text, document.id, document.kind, key, value)
+    for name, part in Sections(root).parts:
         guards = (part.when,) if part.when is not None else ()
-        for section, entry in _of_sections(document, part.source, guards, key.text):
+        for section, key, value in _values_in(document, part.source):
+            entry = Entry(key.text, document.id, document.kind, key, value, guards, name.text)
             yield section, _citing(entry, part.cites) if section in LAYERED else entry
 
 
@@ -453,29 +455,25 @@ def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
     return replace(entry, value=Mapping((*others, cited), entry.value.span))
 
 
-def _of_sections(
-    document: Document, root: Mapping, guards: tuple[Scalar, ...], part: str
-) -> Iterator[tuple[str, Entry]]:
-    def entry(key: Scalar, value: Value) -> Entry:
-        return Entry(key.text, document.id, document.kind, key, value, guards, part)
-
+def _values_in(document: Document, root: Mapping) -> Iterator[tuple[str, Scalar, Value]]:
+    """Yield the names and values of all declarations outside of `parts`, each with its section."""
     for section in root.entries:
         name, value = section.key.text, section.value
-        if document.kind == "words" and name == "is" and isinstance(value, Mapping):
+        if name in SINGLE_SECTIONS:
+            yield name, section.key, value
+        elif not isinstance(value, Mapping):
+            continue
+        elif name == "seats":
+            for half in value.entries:
+                items = half.value.entries if isinstance(half.value, Mapping) else ()
+                yield from ((half.key.text, item.key, item.value) for item in items)
+        elif name == "is" and document.kind == "words":
             language = Scalar(document.id.partition("/")[2], "plain", section.key.span, None)
             for item in value.entries:
-                yield "says", entry(item.key, Mapping((YamlEntry(language, item.value),), item.value.span))
-        if name in SINGLE_SECTIONS:
-            yield name, entry(section.key, value)
-        elif name == "seats" and isinstance(value, Mapping):
-            for half in value.entries:
-                if isinstance(half.value, Mapping):
-                    for item in half.value.entries:
-                        yield half.key.text, entry(item.key, item.value)
-        elif name in NAMED_SECTIONS and isinstance(value, Mapping):
+                yield "says", item.key, Mapping((YamlEntry(language, item.value),), item.value.span)
+        elif name in NAMED_SECTIONS:
             target = "card_rows" if name == "cards" and document.kind == "deck" else name
-            for item in value.entries:
-                yield target, entry(item.key, item.value)
+            yield from ((target, item.key, item.value) for item in value.entries)
 
 
 def _check_size(composition: Composition) -> Iterator[Diagnostic]:

@@ -274,8 +274,8 @@ class Choice(Record, others=Either()):
 class Refusal(Record, others=Either()):
     """An illegal choice, with the rule and statements that forbid it."""
 
-    by = Choice.by("The seat that chooses, counted from 0.", required=True)
-    do = Choice.do("The alternative that is chosen.", required=True)
+    by = Choice.by
+    do = Choice.do
     rule = Name("The rule that refuses it.")
     cites = Cites("The statements that the refusal cites.")
 
