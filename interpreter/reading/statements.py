@@ -128,10 +128,8 @@ def _misfits(file: SourceFile) -> Iterator[Diagnostic]:
             yield Diagnostic("E603", f"a row without `{missing[0]}`", span)
         elif kind is not None and kind not in STATEMENT_KINDS:
             yield Diagnostic("E603", f"unknown kind `{kind}`{did_you_mean(kind, STATEMENT_KINDS)}", span)
-        if id in first:
-            yield Diagnostic("E603", f"`{id}` is given twice", span, (Note("first given here", first[id]),))
-        elif id:
-            first[id] = span
+        if id and (known := first.setdefault(id, span)) is not span:
+            yield Diagnostic("E603", f"`{id}` is given twice", span, (Note("first given here", known),))
 
 
 def _statement(row: dict[str, str | None], stem: str) -> Statement:

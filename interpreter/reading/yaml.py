@@ -382,12 +382,11 @@ class _Reader:
                 got = "a list" if isinstance(key, Sequence) else "a mapping" if isinstance(key, Mapping) else "a block"
                 place = self.file.at(key.span.start)
                 self.diagnostics.append(Diagnostic("E006", f"got {got} as a key, want a word", place, help=_KEY))
-            elif key.text in seen:
-                notes = (Note("first given here", seen[key.text].span),)
+            elif (first := seen.setdefault(key.text, key)) is not key:
+                notes = (Note("first given here", first.span),)
                 message = f"key `{key.text}` is given twice, want it once"
                 self.diagnostics.append(Diagnostic("E005", message, key.span, notes))
             else:
-                seen[key.text] = key
                 yield Entry(key, value)
 
     def _content(self, event: yaml.NodeEvent) -> int:

@@ -149,11 +149,9 @@ def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
     """Return the rulebooks named by readable files of a shelf, each with the files that name it."""
     books: dict[str, list[Document]] = {}
     for kind in KINDS:
-        for id in shelf.ids(kind):
-            document, _ = shelf.read(kind, id)
-            if document is not None:
-                for scalar in words(document.head.rulebook):
-                    books.setdefault(scalar.text, []).append(document)
+        for document in shelf.documents(kind):
+            for scalar in words(document.head.rulebook):
+                books.setdefault(scalar.text, []).append(document)
     return books
 
 
