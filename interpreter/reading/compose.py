@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import quoted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import Entry as YamlEntry
@@ -119,7 +120,7 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     collector.take(ruleset)
     head, requested = ruleset.head, list(extra)
     family = collector.named("family", head.family)
-    for name in family.head.uses if family else ():
+    for name in family.head.uses if family is not None else ():
         collector.library(name)
     edition = collector.chain(head.edition)
     chosen_map, deck = collector.named("map", head.map), collector.named("deck", head.deck)
@@ -128,10 +129,10 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     overlays = [collector.named("overlay", name) for name in head.overlays if name.text not in excluded]
     overlays.extend(collector.read("overlay", id) for id in added)
     collector.report_excluded(excluded - {name.text for name in head.overlays}, ruleset, edition)
-    if collector.failed:
+    if collector.failed or family is None:
         return None, collector.diagnostics
-    stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
-    on_top = {overlay.id: overlay for overlay in overlays if overlay}
+    stack = [*collector.libraries, family, *edition, *(part for part in (chosen_map, deck) if part is not None)]
+    on_top = {overlay.id: overlay for overlay in overlays if overlay is not None}
     if misfits := list(_check_fit(on_top.values(), stack, word(head.family))):
         return None, [*collector.diagnostics, *misfits]
     if ALLOW_UNDEFINED not in requested:
@@ -142,8 +143,7 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     collector.diagnostics.extend(_check_players(stack))
     stack.extend(collector.words(family))
     composition = _layered(ruleset, family, stack)
-    too_many = list(_check_size(composition))
-    if too_many:
+    if too_many := list(_check_size(composition)):
         return None, [*collector.diagnostics, *too_many]
     collector.diagnostics.extend(_check_layers(composition))
     _remove(composition)
@@ -189,14 +189,14 @@ class _Collector:
             return None  # no name, or an invalid id that is already reported
         return self.read(kind, name.text, name.span)
 
-    def words(self, family: Document | None) -> list[Document]:
+    def words(self, family: Document) -> list[Document]:
         """Return the translations of the family."""
-        ids = [id for id in self.shelf.ids("words") if family is not None and id.partition("/")[0] == family.id]
+        ids = [id for id in self.shelf.ids("words") if id.partition("/")[0] == family.id]
         return [document for id in ids if (document := self.read("words", id)) is not None]
 
     def report_excluded(self, overlays: Iterable[str], ruleset: Document, edition: list[Document]) -> None:
         """Report excluded overlays that the ruleset does not list, or that a number of players needs."""
-        listed = ", ".join(f"`{each.text}`" for each in ruleset.head.overlays) or "none"
+        listed = ", ".join(quoted(each.text for each in ruleset.head.overlays)) or "none"
         for name in sorted(overlays):
             message = f"`{ruleset.id}` lists no overlay `{name}` to leave out"
             for players in filter(None, (document.players for document in edition)):
@@ -275,7 +275,7 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
         names = {document.id for document in waiting}
         ready = next((d for d in waiting if not any(a.text in names for a in d.head.after)), None)
         if ready is None:
-            cycle = ", ".join(f"`{document.id}`" for document in waiting)
+            cycle = ", ".join(quoted(document.id for document in waiting))
             diagnostics.append(Diagnostic("E504", f"each of {cycle} is `after` another", waiting[0].root.span))
             return ordered + waiting
         waiting.remove(ready)
@@ -283,10 +283,10 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     return ordered
 
 
-def _check_family(family: Document | None, edition: list[Document]) -> Iterator[Diagnostic]:
+def _check_family(family: Document, edition: list[Document]) -> Iterator[Diagnostic]:
     """Check that an edition extends the family of the ruleset, directly or through other editions."""
     first = edition[0].head.extends if edition else None
-    if family is not None and first is not None and first.text != family.id:
+    if first is not None and first.text != family.id:
         message = f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`"
         yield Diagnostic("E505", message, first.span)
 
@@ -326,7 +326,7 @@ def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
         yield Diagnostic("E510", message, document.root["players"].span, notes)
 
 
-def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
+def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
     own_rules = _OwnRules(stack)
     for section, entry in _in_layers(stack):
@@ -339,7 +339,7 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
     return Composition(
         ruleset.id,
         ruleset.title,
-        family.id if family else "",
+        family.id,
         (ruleset, *stack),
         replace(players, overlays=needed),
         tuple(rulebooks),
@@ -540,7 +540,7 @@ def _check_layer(
             "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
         )
     elif all(file != layer.file for layer in below):
-        known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
+        known = ", ".join(quoted(dict.fromkeys(layer.file for layer in below)))
         remedy = f"write `{how}: {below[0].file}`"
         yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
 

@@ -90,8 +90,7 @@ def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
     """Return the statements of a file with this content, and the reason if it holds none."""
     try:
         reader = csv.DictReader(StringIO(_text(data), newline=""))
-        missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
-        if missing:
+        if missing := [name for name in REQUIRED if name not in (reader.fieldnames or ())]:
             return (), f"the first line has no column `{missing[0]}`"
         return tuple(_statement(row, stem) for row in reader), ""
     except UnicodeDecodeError:
@@ -133,9 +132,5 @@ def _misfits(file: SourceFile) -> Iterator[Diagnostic]:
 
 
 def _statement(row: dict[str, str | None], stem: str) -> Statement:
-    def cell(name: str) -> str:
-        return row.get(name) or ""
-
-    book = cell("book") or stem
-    texts = (cell("id"), book, cell("kind"), cell("phase"), cell("statement"), cell("reading"))
-    return Statement(*map(readable, texts))
+    columns = {"id": "", "book": stem, "kind": "", "phase": "", "statement": "", "reading": ""}
+    return Statement(*(readable(row.get(name) or default) for name, default in columns.items()))
