@@ -183,7 +183,6 @@ def _part(base: Ruleset, kind: str) -> Document | None:
 
 
 def _parts(base: Ruleset) -> dict[str, str]:
-    """Return the keys for a ruleset with the same parts."""
     head = base.document.head
     named = {"family": head.family, "edition": head.edition, "map": head.map, "deck": head.deck}
     parts = {key: name.text for key, name in named.items() if name is not None}

@@ -393,7 +393,6 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
 
 
 def _wrong_kind(document: Document, kind: str, name: str) -> Diagnostic:
-    """Return the diagnostic for a file of the wrong kind."""
     message = f"got {A_KIND[document.kind]}, want {A_KIND[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
 
@@ -448,7 +447,6 @@ def no_file_in(folder: Path) -> Diagnostic:
 
 
 def _near(path: Path) -> str:
-    """Suggest a file with a similar name in the same folder."""
     try:
         return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
     except OSError:

@@ -68,7 +68,6 @@ def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
 
 @cache
 def _schemas() -> dict[str, Any]:
-    """Return all schemas by the names of their files."""
     paths = sorted(schema_folder().glob("*.schema.json"))
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
@@ -141,7 +140,6 @@ class _Place(Struct, frozen=True):
 
 
 def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
-    """Word an error below a place."""
     place = start.below(error.path)
     if "propertyNames" in error.schema_path:
         name = str(error.instance)
@@ -173,7 +171,6 @@ def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _meaning(schema: dict[str, Any], key: str) -> str | None:
-    """Return the description of a key in its schema."""
     described = schema.get("properties", {}).get(key, {}).get("description")
     return f"`{key}`: {described[0].lower()}{described[1:].rstrip('.')}" if described else None
 
