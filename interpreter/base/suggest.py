@@ -41,12 +41,9 @@ def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     typed = re.sub(r"[^a-z0-9/]+", "-", id[:MOST_LETTERS].lower().removesuffix(".yaml")).strip("-/")
     folder, _, name = typed.rpartition("/")
     words, ids = set(name.split("-")), sorted(set(known))
-    parted_ids = [(known_id, known_id.rpartition("/")) for known_id in ids]
-    fuller = [
-        known_id for known_id, (within, _, last) in parted_ids if within == folder and words <= set(last.split("-"))
-    ]
+    beside = {last: each for each in ids for within, _, last in [each.rpartition("/")] if within == folder}
+    fuller = [each for last, each in beside.items() if words <= set(last.split("-"))]
     if not fuller:
-        beside = {last: known_id for known_id, (within, _, last) in parted_ids if within == folder}
         near = beside.get(_closest(name, list(beside)) or "") if beside else _closest(id, ids)
         return frame("en", "near", name=near) if near else ""
     fuller.sort(key=lambda known_id: not known_id.startswith(typed))

@@ -23,6 +23,7 @@ from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
+from interpreter.sections.behaviour import Phase
 from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
 from interpreter.sections.things import Card
@@ -87,11 +88,11 @@ class Composition(Struct, frozen=True):
         return layers[-1] if layers else None
 
 
-def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
+def phases_of(value: Value) -> list[tuple[Scalar, Scalar | None]]:
     """Return the names of the phases of a round, each with its condition or None."""
-    phases: list[tuple[Scalar, Value | None]] = []
+    phases: list[tuple[Scalar, Scalar | None]] = []
     for item in value.items if isinstance(value, Sequence) else (value,):
-        name, when = (item.get("phase"), item.get("when")) if isinstance(item, Mapping) else (item, None)
+        name, when = (Phase(item).phase, Phase(item).when) if isinstance(item, Mapping) else (item, None)
         if isinstance(name, Scalar):
             phases.append((name, when))
     return phases
@@ -371,7 +372,7 @@ class _OwnRules:
             return name
         document, first = self.stack[entry.file], self.stack[below[0].file]
         special = document.kind in _SPECIAL and first.kind in _SPECIAL and document.id != first.id
-        called = {scalar.text for key in ("round", "setup") for scalar in words(document.root.get(key))}
+        called = {name.text for name in (*document.head.round, document.head.setup) if isinstance(name, Scalar)}
         if not special or _knows(document, first.id) or name in called:
             return name
         own = f"{name} of {entry.file}"

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
+from interpreter.base.plurals import quoted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
@@ -195,7 +196,7 @@ class Shelf:
         ids, folder = self.ids(kind), id.rpartition("/")[0]
         if self.find("family", folder) is not None:
             ids = [each for each in ids if each.rpartition("/")[0] == folder]
-        listed = ", ".join(f"`{each}`" for each in ids[:MOST_LISTED]) or "none"
+        listed = ", ".join(quoted(ids[:MOST_LISTED])) or "none"
         return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
 
     def documents(self, kind: str, ids: Iterable[str] | None = None) -> list[Document]:
@@ -362,20 +363,21 @@ def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
         message = f"got `{entries[0].key.text}` and `{entries[1].key.text}` as kinds of one file, want one"
         note = Note("the other one is here", entries[0].key.span)
         return None, [Diagnostic("E034", message, entries[1].key.span, (note,))]
-    kinds = ", ".join(f"`{kind}`" for kind in KINDS)
-    remedy = f"want one of {kinds}, with an id"
-    for entry in root.entries[:20]:
-        if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
-            return None, [Diagnostic("E034", f"no key gives the kind of this file{hint}", entry.key.span, help=remedy)]
-    span = root.entries[0].key.span if root.entries else root.span
-    return None, [Diagnostic("E034", "no key gives the kind of this file", span, help=remedy)]
+    remedy = f"want one of {', '.join(quoted(KINDS))}, with an id"
+    words = (entry.key for entry in root.entries[:20] if isinstance(entry.value, Scalar))
+    hints = ((key.span, hint) for key in words if (hint := did_you_mean(key.text, KINDS)))
+    span, hint = next(hints, (_beginning(root), ""))
+    return None, [Diagnostic("E034", f"no key gives the kind of this file{hint}", span, help=remedy)]
+
+
+def _beginning(root: Mapping) -> Span:
+    return root.entries[0].key.span if root.entries else root.span
 
 
 def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
-        span = root.entries[0].key.span if root.entries else root.span
-        return [Diagnostic("E035", "missing key `language`, want `language: 1`", span)]
+        return [Diagnostic("E035", "missing key `language`, want `language: 1`", _beginning(root))]
     if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
         return []
     if isinstance(value, Scalar) and value.text == "1":
