@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.yaml_values import Mapping, Value, word
-from interpreter.sections.atoms import PlayersKeys
 
 __all__ = ["MAXIMUM_PLAYERS", "PlayerRange", "player_range"]
 
@@ -54,6 +53,8 @@ class PlayerRange(Struct, frozen=True):
 def player_range(value: Value | None) -> PlayerRange | None:
     """Read ``3``, ``3..6`` or a mapping with ``range``, ``otherwise``, ``with`` and ``because``."""
     if isinstance(value, Mapping):
+        from interpreter.sections.atoms import PlayersKeys  # a game from the cache needs the ranges alone
+
         keys = PlayersKeys(value)
         overlays = tuple((int(number.text), word(overlay)) for number, overlay in keys.with_)
         limits = player_range(keys.range)
