@@ -13,7 +13,6 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.yaml_values import word, words
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
 from interpreter.compare.play_order import Topic, below, nodes_of
@@ -26,6 +25,7 @@ from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.ruleset_files import can_have
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.sections.behaviour import Case
 from interpreter.sections.declarations import Entry
 
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
@@ -80,12 +80,10 @@ class Compared:
         """Optional overlays that it does not have: titles by id."""
         shelf = self.ruleset.shelf
         here = {document.id for document in self.ruleset.composition.documents}
-        read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
         return {
-            overlay.id: word(overlay.root.get("title"), overlay.id)
-            for overlay in read
-            if overlay is not None and overlay.id not in self.taken
-            if can_have(here, overlay)
+            overlay.id: overlay.title
+            for overlay in shelf.documents("overlay")
+            if overlay.id not in self.taken and can_have(here, overlay)
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
@@ -176,8 +174,8 @@ class View:
         part = part_of(self.ruleset, section, entry)
         own = set(self.ruleset.own_cites(tuple(quote.id for quote in part.cites)))
         text = part.text if section == "rules" else "\n".join(_lines(entry.value))
-        about = word(entry.get("about"))
-        return replace(part, text=text, about=about, cites=tuple(quote for quote in part.cites if quote.id in own))
+        cites = tuple(quote for quote in part.cites if quote.id in own)
+        return replace(part, text=text, about=entry.remarks.about, cites=cites)
 
     # --- chapters in the order of play
 
@@ -246,7 +244,7 @@ def _lines(value: Value) -> Iterator[str]:
         elif isinstance(text, Sequence) and key == "cases":
             for case in text.items:
                 if isinstance(case, Mapping):
-                    yield f"in {', '.join(phase.text for phase in words(case.get('in')))}:"
+                    yield f"in {', '.join(phase.text for phase in Case(case).in_)}:"
                     yield from _lines(case)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
-from interpreter.base.yaml_values import word
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
@@ -88,7 +87,7 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
 def map_title(ruleset: Ruleset) -> str:
     """Return the title of the map, or of the ruleset if it has no map file."""
     maps = [document for document in ruleset.composition.documents if document.kind == "map"]
-    return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
+    return maps[-1].title if maps else ruleset.title
 
 
 class _Board:

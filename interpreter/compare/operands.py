@@ -125,7 +125,7 @@ def _rulesets(named: _Named) -> Iterator[str]:
     ids = []
     for id in named.shelf.ids("ruleset"):
         candidate, _ = named.shelf.read("ruleset", id)
-        if candidate is not None and word(candidate.root.get("family")) == _family(named):
+        if candidate is not None and word(candidate.head.family) == _family(named):
             ids.append((word(candidate.root.get(document.kind)) != document.id, id))
     yield from (id for _, id in sorted(ids))
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
@@ -157,7 +156,7 @@ def policy_of(ruleset: Ruleset, id: str) -> Presented | None:
     policies = document.root.get("is")
     for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
         facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
-    return Presented(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
+    return Presented(f"policies.{id}", "policy", id, document.title, facts)
 
 
 def own_policies(ruleset: Ruleset) -> Iterator[Presented]:

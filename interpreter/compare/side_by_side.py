@@ -11,7 +11,6 @@ from statistics import fmean
 
 from msgspec import Struct
 
-from interpreter.base.yaml_values import word
 from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.engine.ruleset import Ruleset
@@ -51,7 +50,7 @@ def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
 def family_title(ruleset: Ruleset) -> str:
     """Return the title of a ruleset's family, or its own if it has none."""
     files = [document for document in ruleset.composition.documents if document.kind == "family"]
-    return word(files[0].root.get("title"), files[0].id) if files else ruleset.title
+    return files[0].title if files else ruleset.title
 
 
 def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:

@@ -39,7 +39,7 @@ from interpreter.pages.page import (
 )
 from interpreter.reading.compose import cites_below
 from interpreter.reading.yaml import Scalar
-from interpreter.sections.behaviour import Trigger
+from interpreter.sections.behaviour import Rule, Standing, Trigger
 from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Teller", "sentence"]
@@ -53,7 +53,7 @@ class Teller:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset, self.model = ruleset, ruleset.model
         documents = ruleset.composition.documents
-        self._titles = {each.id: word(each.root.get("title"), each.id) for each in documents}
+        self._titles = {each.id: each.title for each in documents}
         self._links = {
             name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
         }
@@ -90,7 +90,7 @@ class Teller:
 
     def guard(self, entry: Entry) -> Words:
         """Return the conditions under which a layer applies."""
-        texts = [*entry.guards, entry.get("when")]
+        texts = [*entry.guards, entry.read(Rule).when]
         conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
         return tuple(joined(conditions))
 
@@ -151,7 +151,7 @@ class Teller:
             entry = entries[layer.layer]
             if len(layers) > 1:
                 yield self._layer_head(layer, entry)
-            if about := word(entry.get("about")):
+            if about := entry.remarks.about:
                 yield Paragraph((sentence(about),))
             lines = [*self._lines(layer, seen)]
             cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
@@ -211,8 +211,9 @@ class Teller:
         entry = amended(self.ruleset.composition.layers("triggers", name))
         event = self.model.events[trigger.event]
         said = self.template(self.model.says.get(event.name) or event.says) or (Code(event.name),)
-        yield Paragraph(("Right after ", *said, ", in rule text ", Code(" ".join(word(entry.get("on")).split())), ":"))
-        if about := word(entry.get("about")):
+        heard = Code(" ".join(word(entry.read(Trigger).on).split()))
+        yield Paragraph(("Right after ", *said, ", in rule text ", heard, ":"))
+        if about := entry.remarks.about:
             yield Paragraph((sentence(about),))
         seen: set[str] = set(trigger.cites)
         yield from self.statements(trigger.cites)
@@ -231,10 +232,11 @@ class Teller:
 
     def _standing(self, name: str) -> Iterator[Block]:
         entry = amended(self.ruleset.composition.layers("standing", name))
-        for key, how in (("for", "Whenever there is "), ("whenever", "Whenever ")):
-            if text := word(entry.get(key)):
+        keys = entry.read(Standing)
+        for text, how in ((word(keys.for_), "Whenever there is "), (word(keys.whenever), "Whenever ")):
+            if text:
                 yield Paragraph((how, Code(" ".join(text.split())), ":"))
-        if about := word(entry.get("about")):
+        if about := entry.remarks.about:
             yield Paragraph((sentence(about),))
         standing = self.model.standing[name]
         yield from self.statements(standing.cites)

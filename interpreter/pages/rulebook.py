@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -41,6 +41,7 @@ from interpreter.pages.page import (
     joined,
 )
 from interpreter.pages.rule_sections import Teller
+from interpreter.sections import behaviour
 from interpreter.sections.declarations import Entry, amended
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Book:
         if self.composition.about:
             yield Paragraph((self.composition.about,), "lead")
         files = [each for each in self.composition.documents if each.kind not in ("ruleset", "library", "words")]
-        names = dict.fromkeys(title for each in files if (title := word(each.root.get("title"))) != self.ruleset.title)
+        names = dict.fromkeys(title for each in files if (title := each.head.title) != self.ruleset.title)
         yield Paragraph((" · ".join(filter(None, names)),), "lead")
         yield Paragraph(tuple(self._who_plays()))
         for file, text in self.composition.provenance.items():
@@ -188,7 +189,7 @@ class Book:
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
-        yield self.drawing(" · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title)
+        yield self.drawing(" · ".join(each.title for each in files) or self.ruleset.title)
         for name, places in graph.sets.items():
             if not places:
                 continue
@@ -213,7 +214,7 @@ class Book:
     def _cites_of_files(self, kind: str) -> list[str]:
         """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
-        return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
+        return [scalar.text for file in files for scalar in file.head.cites]
 
     def drawing(self, caption: str, title: str = "") -> Drawing:
         """Return the drawing of the board, which the ruleset must have. Its title is that of the ruleset by default."""
@@ -274,8 +275,8 @@ class Book:
 
     def _table(self, table: Table) -> Section:
         entries = self.composition.layers("tables", table.name)
-        about = [Paragraph((text,)) for entry in entries if (text := word(entry.get("about")))]
-        origin = [Paragraph((text,), "note") for entry in entries if (text := word(entry.get("provenance")))]
+        about = [Paragraph((text,)) for entry in entries if (text := entry.remarks.about)]
+        origin = [Paragraph((text,), "note") for entry in entries if (text := entry.remarks.provenance)]
         users = tuple(
             topic for topics in self.places.values() for topic in topics if table.name in self._tables_in(topic)
         )
@@ -329,7 +330,7 @@ class Book:
     def _gives(self, table: Table) -> str:
         """Return the heading of the values of a table with one key."""
         for entry in self.composition.layers("tables", table.name):
-            lines = word(entry.get("is")).splitlines()
+            lines = word(entry.read(behaviour.Table).is_).splitlines()
             if len(lines) > 1:
                 return titled(lines[1].partition("|")[0])
         return titled(name_of(table.gives) or table.name)
@@ -371,7 +372,7 @@ class Book:
 
     def _holder(self, group: Group) -> tuple[Words, ...]:
         entries = self._entries(group)
-        about = word(amended(entries).get("about")) if entries else ""
+        about = amended(entries).remarks.about if entries else ""
         lasts = f"for a {group.lasts}" if group.lasts != "game" else ""
         remark = "; ".join(text for text in (about, lasts) if text)
         return (
@@ -482,7 +483,7 @@ class Book:
         doubt = self.model.interpretations[name]
         entry = self.composition.layers("interpretations", name)[-1]
         taken = list(doubt.readings)[self.settings.get(name, list(doubt.readings).index(doubt.default))]
-        about = word(entry.get("about"))
+        about = entry.remarks.about
         readings = tuple(
             (((Strong(titled(reading)), " – in force") if reading == taken else (titled(reading),)), (text,))
             for reading, text in doubt.readings.items()
@@ -500,10 +501,7 @@ class Book:
 
     def _origin(self) -> Iterator[Section]:
         documents = self.composition.documents
-        rows = tuple(
-            ((word(each.root.get("title"), each.id),), (each.kind,), (Code(each.id),), (Code(each.file.name),))
-            for each in documents
-        )
+        rows = tuple(((each.title,), (each.kind,), (Code(each.id),), (Code(each.file.name),)) for each in documents)
         lead = Paragraph(("Each of these files is a layer over those before it:",))
         layers = Section("layers", "Overrides", tuple(self._layers()))
         index = Section("names", "All rules by name", (Paragraph(tuple(self._index())),))

@@ -47,7 +47,6 @@ from interpreter.reading.compose import (
     declarations_in,
     declared_in,
     parts_of,
-    player_range,
 )
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
@@ -107,7 +106,7 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
     if players is not None:
         parts[0].ruleset.check_players(players)
     editions = [title for host in hosts for title in _editions(host.files)] if document.kind != "edition" else []
-    limit = player_range(document.root.get("players"))
+    limit = document.players
     lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(limit or ""))
     return _page(_title(document), lead, parts, players, None)
 
@@ -188,12 +187,12 @@ def _changes(document: Document) -> bool:
 
 
 def _title(document: Document) -> str:
-    return word(document.root.get("title"), document.id)
+    return document.title
 
 
 def _editions(files: Sequence[Document]) -> list[str]:
     """Return the titles of the editions that no other one among these files extends."""
-    extended = {word(file.root.get("extends")) for file in files}
+    extended = {word(file.head.extends) for file in files}
     return [_title(file) for file in files if file.kind == "edition" and file.id not in extended]
 
 
@@ -264,7 +263,7 @@ class _Telling:
     def front(self, title: str) -> Iterator[Block]:
         """Yield the origin of data that no rulebook has, and the board."""
         for document, _ in self.part.roots:
-            if origin := word(document.root.get("provenance")):
+            if origin := document.head.provenance:
                 yield Paragraph((origin,), "note")
         graph = self.model.graph
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
@@ -318,7 +317,7 @@ class _Telling:
 
     def _in_order(self, ids: Set[str]) -> list[str]:
         """Sort statements as their rulebooks do, those of the part's own books first, and fills after all others."""
-        books = {book.text for document, _ in self.part.roots for book in words(document.root.get("rulebook"))}
+        books = {book.text for document, _ in self.part.roots for book in words(document.head.rulebook)}
         known = self.ruleset.statements
         found = [id for id in known if id in ids]
         return sorted(found, key=lambda id: (known[id].book not in books, known[id].kind == "fill"))
@@ -365,7 +364,7 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *_STATE) and not self._cites(entry):
-                name, about = Strong(self.book.teller.heading(section, entry.name)), word(entry.get("about"))
+                name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:

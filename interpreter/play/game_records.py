@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Note, RulesetError
 from interpreter.base.plain_data import Json, Value
-from interpreter.base.yaml_values import words
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
@@ -211,7 +210,7 @@ def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
     if document is None:
         named = (Note(f"the saved game `{saved.file}` names it"),) if saved.file is not None and name is None else ()
         raise RulesetError([replace(each, notes=(*each.notes, *named)) for each in diagnostics])
-    own = [scalar.text for scalar in words(document.root.get("overlays"))]
+    own = [scalar.text for scalar in document.head.overlays]
     recorded = saved.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in recorded]
     # a saved game was allowed when it was played

@@ -462,10 +462,10 @@ def _offers(named: list[str]) -> Iterable[Offer]:
             continue
         documents = files_of(shelf, document)
         players = players_of(documents)
-        edition = next((word(each.root.get("title"), each.id) for each in documents if each.kind == "edition"), "")
-        title = word(document.root.get("title"), document.id)
+        edition = next((each.title for each in documents if each.kind == "edition"), "")
         source = str(document.path.resolve()) if shelf.ahead or name != document.id else None
-        yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, edition, source)
+        family = word(document.head.family)
+        yield Offer(document.id, document.title, family, players.low, players.high, edition, source)
 
 
 def errors_of(error: RulesetError) -> tuple[str, ...]:

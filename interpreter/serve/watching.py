@@ -117,9 +117,8 @@ class Watch:
 
 def _overlays(live: Live) -> tuple[str, ...]:
     """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
-    from interpreter.base.yaml_values import words
 
-    own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]
+    own = [scalar.text for scalar in live.ruleset.document.head.overlays]
     taken = live.kept.header.get("overlays", own)
     return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
 

@@ -684,28 +684,24 @@ class _Overlay(Struct, frozen=True):
 
 def _overlays(ruleset: Ruleset) -> list[_Overlay]:
     """Return the overlays of a ruleset's family: the compatible ones, and others with the reasons against them."""
-    from interpreter.base.yaml_values import word, words
-    from interpreter.reading.compose import player_range, undefined_with
     from interpreter.reading.ruleset_files import can_have
 
     here = [document.id for document in ruleset.composition.documents]
-    read = (ruleset.shelf.read("overlay", id)[0] for id in ruleset.shelf.ids("overlay"))
-    overlays = {document.id: document for document in read if document is not None}
-    titles = {id: word(document.root.get("title"), id) for id, document in overlays.items()}
-    apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined_with(document).keys()
+    overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
+    apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()
              for id, document in overlays.items()}  # fmt: skip
     entries = []
     for id, document in overlays.items():
         taken = id in here
-        reason = "; ".join(why for file, why in undefined_with(document).items() if file in here)
+        reason = "; ".join(why for file, why in document.undefined.items() if file in here)
         if not taken and not can_have(here, document) and not reason:
             continue
         limits = []
-        if (players := player_range(document.root.get("players"))) is not None:
+        if (players := document.players) is not None:
             limits.append(f"for {players} players")
         possible = (other for other in overlays if other in here or can_have(here, overlays[other]))
-        others = [titles[other] for other in possible if other in apart[id] or id in apart[other]]
+        others = [overlays[other].title for other in possible if other in apart[id] or id in apart[other]]
         if others:
             limits.append(f"not with {', '.join(others)}")
-        entries.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
+        entries.append(_Overlay(id, document.title, taken, "" if taken else reason, "; ".join(limits)))
     return entries

@@ -144,9 +144,9 @@ def rulebooks_of(
 def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
     """Return the rulebooks named by readable files of a shelf, each with the files that name it."""
     books: dict[str, list[Document]] = {}
-    for document, _ in (shelf.read(kind, id) for kind in KINDS for id in shelf.ids(kind)):
-        if document is not None:
-            for scalar in words(document.root.get("rulebook")):
+    for kind in KINDS:
+        for document in shelf.documents(kind):
+            for scalar in words(document.head.rulebook):
                 books.setdefault(scalar.text, []).append(document)
     return books
 

@@ -27,7 +27,8 @@ from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.plain.closures import Env
-from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.reading.yaml import Scalar, Sequence
+from interpreter.sections import documents
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 
@@ -129,15 +130,15 @@ def _place_of(error: Exception, scenario: Scenario) -> Span | None:
         spans = (span for span in (error.span, *(caller.span for caller in error.chain)) if span is not None)
         inside = (span for span in spans if span.file == item.file and scenario.span.end <= span.start < item.end)
         return next(inside, None)
-    name, settings = str(error).partition("`")[2].partition("`")[0], scenario.item.get("set")
-    value = settings.get(name) if isinstance(settings, Mapping) else None
-    return value.span if value is not None else None
+    name = str(error).partition("`")[2].partition("`")[0]
+    settings = documents.Scenario(scenario.item).set
+    return next((value.span for key, value in settings if key.text == name and value is not None), None)
 
 
 def _outcome(scenario: Scenario, name: str, number: int) -> Span:
     """Return the place of an outcome of chance, by its number from 0."""
-    chances = scenario.item.get("chance")
-    outcomes = chances.get(name) if isinstance(chances, Mapping) else None
+    chances = documents.Scenario(scenario.item).chance
+    outcomes = next((value for key, value in chances if key.text == name), None)
     items = outcomes.items if isinstance(outcomes, Sequence) else ()
     return items[number].span if number < len(items) else scenario.span
 

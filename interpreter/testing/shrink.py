@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.source import SourceFile
-from interpreter.base.yaml_values import words
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
@@ -111,7 +110,7 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
 def _drafts(finding: Finding) -> Iterator[_Draft]:
     """Yield drafts that start at the phase of the trouble, at earlier phases, and at the start of the game."""
     course, ruleset = finding.course, finding.ruleset
-    always = {scalar.text for scalar in words(ruleset.document.root.get("overlays"))}
+    always = {scalar.text for scalar in ruleset.document.head.overlays}
     always.add(dict(finding.asked.players.overlays).get(course.players, ""))
     overlays = tuple(overlay for overlay in ruleset.overlays if overlay not in always)
     message = finding.trouble.message if finding.trouble.kind == "endless" else ""

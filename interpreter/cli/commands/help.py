@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from interpreter.cli import options
@@ -24,10 +22,10 @@ def command(code: str | None, output: str) -> None:
       regelwerk help run
       regelwerk help
     """
-    from interpreter.base.codes import CODES
+    from interpreter.base.codes import code_pages, meanings
 
     if code is None:
-        _all(dict(CODES), output)
+        _all(output)
         return
     context = click.get_current_context().find_root()
     assert isinstance(context.command, click.Group)
@@ -38,39 +36,26 @@ def command(code: str | None, output: str) -> None:
         about = asked.get_help(click.Context(asked, parent=context, info_name=code))
         as_json({"command": code, "page": about}) if output == "json" else say(about)
         return
-    name, pages = code.upper(), _pages()
-    page = pages[name].read_text(encoding="utf-8") if name in pages else None
-    if page is None and name not in CODES:
+    name = code.upper()
+    pages = code_pages()
+    if name not in pages:
         from interpreter.base.suggest import did_you_mean
 
-        near = did_you_mean(name, {*CODES, *pages}) or did_you_mean(code.lower(), commands)
-        remedy = near.replace("`", "'") or "; `regelwerk help` lists all codes"
+        near = did_you_mean(name, pages) or did_you_mean(code.lower(), commands)
+        near = near.replace("`", "'")
+        remedy = near or "; `regelwerk help` lists all codes"
         raise click.BadParameter(f"unknown code '{code}'{remedy}", param_hint="CODE")
-    text = page if page is not None else f"{name}: {CODES[name]}"
+    page = pages[name].read_text(encoding="utf-8")
     if output == "json":
-        as_json({"code": name, "meaning": CODES.get(name, ""), "page": page})
+        as_json({"code": name, "meaning": meanings()[name], "page": page})
     else:
-        say(text.rstrip())
+        say(page.rstrip())
 
 
-def _all(codes: dict[str, str], output: str) -> None:
-    for code, path in _pages().items():
-        codes.setdefault(code, _title(path))
-    pages = dict(sorted(codes.items()))
+def _all(output: str) -> None:
+    from interpreter.base.codes import meanings
+
     if output == "json":
-        as_json(pages)
+        as_json(meanings())
     else:
-        say_table(("code", "meaning"), pages.items())
-
-
-def _pages() -> dict[str, Path]:
-    """Return the pages by code, those of the installed package or of a checkout."""
-    package = Path(__file__).resolve().parents[2]
-    folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
-    folder = next((folder for folder in folders if folder.is_dir()), None)
-    return {path.stem: path for path in sorted(folder.glob("[A-Z][0-9][0-9][0-9].md"))} if folder is not None else {}
-
-
-def _title(path: Path) -> str:
-    first = path.read_text(encoding="utf-8").lstrip("# \n").partition("\n")[0]
-    return first.removeprefix(path.stem).strip(" :–—")
+        say_table(("code", "meaning"), meanings().items())

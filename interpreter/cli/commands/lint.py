@@ -94,10 +94,10 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
-    from interpreter.base.codes import CODES
+    from interpreter.base.codes import meanings
     from interpreter.base.suggest import did_you_mean
 
-    known = [code for code in CODES if code.startswith("L")]
+    known = [code for code in meanings() if code.startswith("L")]
     for code in codes:
         if code not in known:
             near = did_you_mean(code, known) or "; `regelwerk help` lists them"

@@ -77,10 +77,10 @@ def _about(shelf: Shelf, document: Document, origin: str) -> _Row:
     players = players_of(files_of(shelf, document))
     return {
         "id": document.id,
-        "family": word(document.root.get("family")),
+        "family": word(document.head.family),
         "players": (players.low, players.high),
         "from": origin,
-        "title": word(document.root.get("title"), document.id),
+        "title": document.title,
     }
 
 

@@ -155,7 +155,7 @@ def _family_of(id: str, root: Path) -> str:
     from interpreter.base.yaml_values import word
 
     document, _ = _shelf(root).read("ruleset", id)
-    return word(document.root.get("family")) if document else ""
+    return word(document.head.family) if document else ""
 
 
 def _shelf(root: Path) -> Shelf:
