@@ -142,13 +142,14 @@ def _totals(
     """Play the games of a ruleset. ``run`` returns whether to stop, and is told how many games are over."""
     from interpreter.cli.failures import refused
     from interpreter.simulate.totals import Totals
-    from interpreter.simulate.workers import Plan, WorkersLost, summed
+    from interpreter.simulate.workers import Plan, Sums, WorkersLost, shared
 
     ruleset = member.ruleset.for_players(players)
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
     totals, (stopped, tell) = Totals(), run
     try:
-        for parts in summed(plan, ruleset, seeds, options.crew_for(jobs, len(seeds)), options.alone_for(jobs), stopped):
+        crew, alone = options.crew_for(jobs, len(seeds)), options.alone_for(jobs)
+        for parts in shared(Sums(plan), ruleset, seeds, crew, alone, stopped):
             for part in parts:
                 totals += part
                 tell(part.played)

@@ -38,8 +38,8 @@ def round_robin(
     """Play the tournament and print its table."""
     from interpreter.bots.registry import bots_of
     from interpreter.simulate.cluster import ClusterUnavailable
-    from interpreter.simulate.round_robin import Outcome, Tournament, lineups, outcomes, standing
-    from interpreter.simulate.workers import WorkersLost
+    from interpreter.simulate.round_robin import Outcome, Tournament, lineups, standing
+    from interpreter.simulate.workers import WorkersLost, shared
 
     bots = tuple(each.strip() for each in spec.split(","))
     if len(set(bots)) != len(bots) or len(bots) < 2:
@@ -58,7 +58,7 @@ def round_robin(
     done: list[Outcome] = []
     with interruptible() as stopped, counting("games", games) as tell:
         try:
-            for more in outcomes(plan, ruleset, games, crew, alone, stopped):
+            for more in shared(plan, ruleset, range(games), crew, alone, stopped):
                 done += more
                 tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:

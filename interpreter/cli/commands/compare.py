@@ -198,15 +198,16 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Play both sides, all games or those before Ctrl-C."""
     from interpreter.bots.registry import default_bots
-    from interpreter.compare.ablation import one_at_a_time, ranked, singles
+    from interpreter.compare.ablation import Singly, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
     from interpreter.compare.effect_sizes import effects
     from interpreter.compare.gains import gains
-    from interpreter.compare.paired_games import PairPlan, pairs
+    from interpreter.compare.paired_games import PairPlan
     from interpreter.pages.comparison import Played
     from interpreter.simulate.simulation import Unfinished, finished
+    from interpreter.simulate.workers import shared
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
@@ -223,18 +224,18 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     tried = _collected(
         "pairs of games",
         games.count,
-        lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
+        lambda stopped: shared(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
     )
     unfinished = [game for game in tried if isinstance(game, Unfinished)]
     done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
     if games.each and len(tried) == games.count:
-        over, count = [pair.seed for pair in done], len(singles(found))
+        job, count = Singly(plan, tuple(pair.seed for pair in done)), len(singles(found))
         singly = _collected(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, over, options.crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: shared(job, found, range(count), options.crew_for(games.jobs, count), alone, stopped),
         )
     which = f"seeds {start} to {start + games.count - 1}"
     if len(tried) < games.count:

@@ -110,14 +110,14 @@ def command(
     workers = min(jobs or cores(), population)
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.simulate.tuning import APART, by_workers, in_turn
+    from interpreter.simulate.tuning import APART, win_shares
 
     hands = processes(workers + 1) if workers > 1 else nullcontext()
     with interruptible() as stopped, counting("proposals", generations * population + 2) as tell, hands as crew:
-        play = partial(in_turn, question) if crew is None else partial(by_workers, crew.executor, question)
+        each = map if crew is None else crew.executor.map
 
         def at_once(proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
-            results = play(proposals)
+            results = list(each(partial(win_shares, question), *zip(*proposals, strict=True)))
             tell(len(results))
             return results
 
