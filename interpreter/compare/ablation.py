@@ -11,7 +11,6 @@ Differences are independent, so any number of workers can play them (:mod:`inter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import fmean
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Line, Parting, in_step, own_settings
+from interpreter.compare.divergence import Apart, Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.ruleset import Ruleset
@@ -33,30 +32,10 @@ MOST_LINES = 100
 """Number of games of the unchanged ruleset that are kept for all differences."""
 
 
-class Alone(Struct, frozen=True):
-    """Effect of a difference by itself, by the path of its first change.
+class Alone(Apart, frozen=True):
+    """Effect of a difference by itself, by the path of its first change. ``why`` says why it cannot be played alone."""
 
-    ``partings`` are the divergences of the games that diverge, of ``games``. ``why`` says why it cannot be played
-    alone.
-    """
-
-    path: str
-    games: int
-    partings: tuple[Parting, ...] = ()
     why: str = ""
-
-    @property
-    def share(self) -> float:
-        return len(self.partings) / self.games if self.games else 0.0
-
-    @property
-    def choices(self) -> float:
-        """Return the mean number of choices before games diverge."""
-        return fmean([parting.choices for parting in self.partings] or [0])
-
-    @property
-    def round(self) -> float:
-        return fmean([parting.round for parting in self.partings] or [0])
 
 
 def ranked(effects: Iterable[Alone]) -> list[Alone]:

@@ -289,9 +289,9 @@ def _winners(row: Row) -> list[int]:
 def _within(most: float, difference: Difference) -> Difference:
     """Return a difference with its interval clamped to what is possible."""
     low, high = difference["low"], difference["high"]
-    return (
-        difference if low is None or high is None else {**difference, "low": max(low, -most), "high": min(high, most)}
-    )
+    if low is None or high is None:
+        return difference
+    return {**difference, "low": max(low, -most), "high": min(high, most)}
 
 
 def _difference(values: Sequence[tuple[float | None, float | None]]) -> Difference:

@@ -57,7 +57,6 @@ def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
 
 
 def _public(text: str, type_: Type) -> Json:
-    """Return the public value for the text of a cell."""
     if text == "-":
         return None
     if isinstance(type_, SetType):
@@ -123,7 +122,6 @@ def _numbered(model: Model) -> tuple[object, ...]:
 
 
 def _carried_out(program: Program, frame: Frame | None) -> Iterator[str]:
-    """Yield the procedures of a frame and its callers."""
     while frame is not None:
         at, _, frame, _ = frame
         if at < len(program.stretches):
