@@ -159,16 +159,11 @@ class View:
     def _block(self, procedure: str | None) -> object:
         return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
-    def entries(self, topic: Topic) -> list[Entry]:
-        """Return the declaration of each text."""
-        entries = self.ruleset.composition.layers(topic.section, topic.name)
-        if topic.section == "rules":
-            return [entries[layer.layer] for layer in self.layers(topic.name)]
-        return entries[-1:]
-
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""
-        entries = self.entries(topic)
+        entries = self.ruleset.composition.layers(topic.section, topic.name)
+        is_rule = topic.section == "rules"
+        entries = [entries[layer.layer] for layer in self.layers(topic.name)] if is_rule else entries[-1:]
         parts = tuple(self._part(topic.section, entries[place]) for place in texts)
         return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
 

@@ -39,17 +39,16 @@ class PairPlan(Struct, frozen=True):
         """Prepare a pair for each seed, or a game that does not end in its place."""
         comparison = given or compared_by(self)
         sides = comparison.a, comparison.b
-        bots = [bots_of(self.bots, side, self.players) for side in sides]
+        whole = [WholeGames(side, bots_of(self.bots, side, self.players)) for side in sides]
         settings = [own_settings(side, dict(self.settings)) for side in sides]
-        whole = [WholeGames(side, table) for side, table in zip(sides, bots, strict=True)]
-        lock = LockStep(comparison, bots[0], dict(self.settings))
+        lock = LockStep(comparison, whole[0].bots, dict(self.settings))
 
         def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair | Unfinished]:
             for seed in seeds:
                 rows = [
                     row
-                    for side, table, own, games in zip(sides, bots, settings, whole, strict=True)
-                    for row in played(side, table, [seed], own, stopped, games)
+                    for side, games, own in zip(sides, whole, settings, strict=True)
+                    for row in played(side, games.bots, [seed], own, stopped, games)
                 ]
                 if len(rows) < len(sides) or stopped():
                     return

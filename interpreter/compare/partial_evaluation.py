@@ -17,7 +17,7 @@ from interpreter.compare.play_order import Topic, in_force, nodes_of, topics_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
-from interpreter.language.types import BOOL, HolderType
+from interpreter.language.types import HolderType
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
@@ -142,16 +142,16 @@ def _simpler(node: object) -> object:
     """Return a node folded if its operands are constants."""
     match node:
         case core.Comparison("==" | "!=" as sign, core.Const(left), core.Const(right)):
-            return core.Const((left == right) is (sign == "=="), type=BOOL, span=node.span)
+            return _constant(node, (left == right) is (sign == "=="))
         case core.Comparison(sign, core.Const(left), core.Const(right)) if None not in (left, right):
-            return core.Const(_ORDERED[sign](left, right), type=BOOL, span=node.span)
+            return _constant(node, _ORDERED[sign](left, right))
         case core.Logic(sign, left, right):
             neutral = sign == "and"
             if _is(left, not neutral) or _is(right, not neutral):
-                return core.Const(not neutral, type=BOOL, span=node.span)
+                return _constant(node, not neutral)
             return right if _is(left, neutral) else left if _is(right, neutral) else node
         case core.Negation(core.Const(value)):
-            return core.Const(not value, type=BOOL, span=node.span)
+            return _constant(node, not value)
         case core.Condition(then, core.Const(test), otherwise):
             return then if test else otherwise
         case core.Branch(test, then, otherwise):

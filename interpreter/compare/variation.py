@@ -115,10 +115,11 @@ def _frame_for(game: Game, table: Table) -> Frame | None:
 def _numbered(model: Model) -> tuple[object, ...]:
     """Return the names of all that states know by numbers."""
     cards, kinds = [(row.kind, row.key) for row in model.cards], {name: model.members(name) for name in model.kinds}
-    nodes = [node.name for node in model.graph.nodes] if model.graph is not None else []
-    links = [(link.a, link.b) for link in model.graph.links] if model.graph is not None else []
-    places = [(place.node, place.number) for place in model.graph.places] if model.graph is not None else []
-    return cards, kinds, nodes, links, places, model.phases, [*model.roles], model.pieces
+    if (graph := model.graph) is None:
+        return cards, kinds, model.phases, [*model.roles], model.pieces
+    nodes, links = [node.name for node in graph.nodes], [(link.a, link.b) for link in graph.links]
+    places = [(place.node, place.number) for place in graph.places]
+    return cards, kinds, model.phases, [*model.roles], model.pieces, nodes, links, places
 
 
 def _carried_out(program: Program, frame: Frame | None) -> Iterator[str]:
