@@ -211,10 +211,9 @@ class LockStep:
 
     def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
         """Return a copy of the ruleset that records when a differing part is exercised."""
-        citations = [citation for difference in differences for citation in _citations(ruleset, difference)]
-        for difference in differences:
-            self._paths |= {key_of(citation): difference.path for citation in _citations(ruleset, difference)}
-        return watched(ruleset, citations, self._notes)
+        cited = [(citation, each.path) for each in differences for citation in _citations(ruleset, each)]
+        self._paths |= {key_of(citation): path for citation, path in cited}
+        return watched(ruleset, [citation for citation, _ in cited], self._notes)
 
     def play(self, seed: int) -> Parting:
         """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
