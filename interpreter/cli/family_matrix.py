@@ -26,7 +26,7 @@ from interpreter.pages.html import html_of
 from interpreter.simulate.simulation import Unfinished
 from interpreter.simulate.summary import summed_up
 from interpreter.simulate.totals import Totals
-from interpreter.simulate.workers import Plan, WorkersLost, summed
+from interpreter.simulate.workers import Plan, Sums, WorkersLost, shared
 
 __all__ = ["compare_all", "nearest_lines"]
 
@@ -126,7 +126,7 @@ def _totals(
     plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
     totals, (stopped, tell) = Totals(), run
     with refused_for(WorkersLost):
-        for parts in summed(plan, ruleset, seeds, request.crew(len(seeds)), request.alone, stopped):
+        for parts in shared(Sums(plan), ruleset, seeds, request.crew(len(seeds)), request.alone, stopped):
             for part in parts:
                 totals += part
                 tell(part.played)

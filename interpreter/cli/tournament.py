@@ -12,8 +12,8 @@ from interpreter.cli.options import Setup
 from interpreter.cli.output import as_json, notice, say, say_table
 from interpreter.cli.progress import counting, finish, interruptible
 from interpreter.simulate.cluster import ClusterUnavailable
-from interpreter.simulate.round_robin import Outcome, Standing, Tournament, lineups, outcomes, standing
-from interpreter.simulate.workers import Crew, WorkersLost
+from interpreter.simulate.round_robin import Outcome, Standing, Tournament, lineups, standing
+from interpreter.simulate.workers import Crew, WorkersLost, shared
 
 __all__ = ["round_robin"]
 
@@ -47,7 +47,7 @@ def round_robin(
         counting("games", games) as tell,
         refused_for(WorkersLost, ClusterUnavailable),
     ):
-        for more in outcomes(plan, ruleset, games, *crew, stopped):
+        for more in shared(plan, ruleset, range(games), *crew, stopped):
             done += more
             tell(len(more))
     ranking = standing(bots, done)

@@ -43,7 +43,8 @@ def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
     groups: dict[str, list[Ruleset]] = {}
     for ruleset in rulesets:
         if ruleset.model.graph is not None and ruleset.model.graph.nodes:
-            groups.setdefault(_board(ruleset), []).append(ruleset)
+            maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
+            groups.setdefault(maps[-1] if maps else ruleset.id, []).append(ruleset)
     return [_measured(group) for group in groups.values()]
 
 
@@ -57,12 +58,6 @@ def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:
     """Return the titles of rulesets, with the id where several have the same one."""
     titles = [ruleset.title for ruleset in rulesets]
     return [f"{x.title} ({x.id})" if titles.count(x.title) > 1 else x.title for x in rulesets]
-
-
-def _board(ruleset: Ruleset) -> str:
-    """Return the id of the map, or of the ruleset if it has no map file."""
-    maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
-    return maps[-1] if maps else ruleset.id
 
 
 def _measured(rulesets: Sequence[Ruleset]) -> Board:
@@ -84,7 +79,7 @@ def means_of(summary: Summary) -> Means:
             if thing["share"] is not None and thing["numbered"]:
                 end[" ".join([name, *map(str, thing["of"].values()), "wins, %"])] = 100 * thing["share"]
     rounds = {
-        _named(name, thing["name"]): _weighted(thing["rounds"])
+        f"{name}, {thing['name']}" if thing["name"] else name: _weighted(thing["rounds"])
         for name, things in summary["curves"].items()
         for thing in things
         if name not in summary["measures"]
@@ -94,10 +89,6 @@ def means_of(summary: Summary) -> Means:
 
 def _known(numbers: Mapping[str, float | None]) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if number is not None}
-
-
-def _named(measure: str, thing: str) -> str:
-    return f"{measure}, {thing}" if thing else measure
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:

@@ -39,15 +39,11 @@ from interpreter.pages.page import (
     Statements,
     Strong,
     Words,
+    inlines,
 )
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
-from interpreter.reading.compose import (
-    cites_below,
-    declarations_in,
-    declared_in,
-    parts_of,
-)
+from interpreter.reading.compose import cites_below, declarations_in, declared_in, parts_of
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
 from interpreter.reading.statements import Statement
@@ -196,15 +192,15 @@ def _editions(files: Sequence[Document]) -> list[str]:
     return [_title(file) for file in files if file.kind == "edition" and file.id not in extended]
 
 
-def _lead(family: str, layers: Sequence[str], players: str) -> Words:
-    return (" · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else "")))),)
+def _lead(family: str, layers: Sequence[str], players: str) -> str:
+    return " · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else ""))))
 
 
 # --- content
 
 
 def _page(
-    title: str, lead: Words, parts: Sequence[_Part], players: int | None, settings: dict[str, Value] | None
+    title: str, lead: str, parts: Sequence[_Part], players: int | None, settings: dict[str, Value] | None
 ) -> Page:
     first, *others = (
         _Telling(part, f"part-{number}-" if number else "", players, settings) for number, part in enumerate(parts)
@@ -214,7 +210,7 @@ def _page(
         blocks = tuple(other.blocks(first.cited))
         sections.append(Section(f"{other.prefix}beside", f"Only with: {other.part.beside}", blocks))
     if doubts := {each.id: each for telling in (first, *others) for each in telling.doubts}:
-        sections.append(Section("open", "Where the rulebook leaves it open", (Statements(tuple(doubts.values())),)))
+        sections.append(Section("open", "Where the rulebook leaves it open", [Statements([*doubts.values()])]))
     front = (Paragraph(lead, "lead"), *first.front(title))
     page = Page(title, front, tuple(section for section in sections if section.blocks))
     form = next((form for form, room in ROOM.items() if lines_of(page) <= room), "dense sheet")
@@ -264,7 +260,7 @@ class _Telling:
         """Yield the origin of data that no rulebook has, and the board."""
         for document, _ in self.part.roots:
             if origin := document.head.provenance:
-                yield Paragraph((origin,), "note")
+                yield Paragraph(origin, "note")
         graph = self.model.graph
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
             yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
@@ -272,7 +268,7 @@ class _Telling:
     def sections(self) -> Iterator[Section]:
         yield Section("box", "In the box", tuple(self._box()))
         for phase, quoted in self._chapters(frozenset()).items():
-            yield Section(f"chapter-{phase}", self._chapter(phase), (Statements(tuple(quoted)),) if quoted else ())
+            yield Section(f"chapter-{phase}", self._chapter(phase), [Statements(quoted)] if quoted else ())
         yield Section("tables", "Tables", tuple(self._tables()))
         yield Section("changes", "Changes", tuple(self._changes()))
 
@@ -281,7 +277,7 @@ class _Telling:
         yield from self._box()
         for quoted in self._chapters(told).values():
             if quoted:
-                yield Statements(tuple(quoted))
+                yield Statements(quoted)
         yield from self._tables()
         yield from self._changes()
 
@@ -370,7 +366,7 @@ class _Telling:
                 elif entry.covers is not None and not self.cited:
                     items.append((name, " ", _text(entry)))
         if items:
-            yield Listing(tuple(items))
+            yield Listing(items)
 
 
 def _text(entry: Entry) -> Inline:
@@ -395,9 +391,9 @@ def _lines(block: Block | Section) -> int:
         case Statements(items):
             return sum(_wrapped(f"{each.text}   {each.reading} {each.id}") for each in items)
         case Listing(items):
-            return sum(_wrapped("".join(map(_written, item))) for item in items)
+            return sum(_wrapped(_written(item)) for item in items)
         case Paragraph(words):
-            return _wrapped("".join(map(_written, words)))
+            return _wrapped(_written(words))
         case Grid(_, rows):
             return 3 + ceil(len(rows) / 2)  # a long table is split, and tables are side by side
         case Drawing():
@@ -410,5 +406,5 @@ def _wrapped(text: str) -> int:
     return ceil(len(text) / _LETTERS)
 
 
-def _written(word: Inline) -> str:
-    return word if isinstance(word, str) else word.text
+def _written(words: Words) -> str:
+    return "".join(word if isinstance(word, str) else word.text for word in inlines(words))

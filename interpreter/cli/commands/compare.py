@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
     from interpreter.compare.comparable import Side
     from interpreter.compare.differences import Comparison, Difference
-    from interpreter.compare.divergence import Cause
+    from interpreter.compare.divergence import Apart
     from interpreter.compare.effect_sizes import Effect
     from interpreter.compare.graph_changes import GraphChanges
     from interpreter.engine.ruleset import Ruleset
@@ -185,15 +185,16 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
 def _played(comparison: Comparison, names: tuple[str, str], request: options.Request, games: int, each: bool) -> Played:
     """Play both sides, all games or those before Ctrl-C; with ``each``, also every difference by itself."""
     from interpreter.bots.registry import default_bots
-    from interpreter.compare.ablation import one_at_a_time, ranked, singles
+    from interpreter.compare.ablation import Singly, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
     from interpreter.compare.effect_sizes import effects
     from interpreter.compare.gains import gains
-    from interpreter.compare.paired_games import PairPlan, pairs
+    from interpreter.compare.paired_games import PairPlan
     from interpreter.pages.comparison import Played
     from interpreter.simulate.simulation import Unfinished, finished
+    from interpreter.simulate.workers import shared
 
     number = request.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
@@ -209,18 +210,20 @@ def _played(comparison: Comparison, names: tuple[str, str], request: options.Req
     plan = PairPlan(names, request.overlays, digests, number, bots, tuple(values.items()), tuple(known.items()))
     seeds, alone = range(start, start + games), request.alone
     tried = _collected(
-        "pairs of games", games, lambda stopped: pairs(plan, found, seeds, request.crew(games), alone, stopped)
+        "pairs of games",
+        games,
+        lambda stopped: shared(plan, found, seeds, request.crew(games), alone, stopped),
     )
     unfinished = [game for game in tried if isinstance(game, Unfinished)]
     done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
     if each and len(tried) == games:
-        over, count = [pair.seed for pair in done], len(singles(found))
+        job, count = Singly(plan, tuple(pair.seed for pair in done)), len(singles(found))
         singly = _collected(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, over, request.crew(count), alone, stopped),
+            lambda stopped: shared(job, found, range(count), request.crew(count), alone, stopped),
         )
     which = f"seeds {start} to {start + games - 1}"
     if len(tried) < games:
@@ -482,7 +485,7 @@ def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
             say(f"  {each.path} cannot be played by itself: {each.why}")
 
 
-def _moment(each: Cause | Alone) -> tuple[str, str]:
+def _moment(each: Apart) -> tuple[str, str]:
     return f"{each.choices:.0f}", f"{each.round:.1f}"
 
 

@@ -233,7 +233,7 @@ def _play(
     from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
-    from interpreter.simulate.workers import WorkersLost, simulated, summed
+    from interpreter.simulate.workers import Sums, WorkersLost, shared
 
     totals, lost = Totals(), None
 
@@ -245,12 +245,12 @@ def _play(
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
         try:
             if journal is None:
-                for parts in summed(plan, ruleset, *how, stopped):
+                for parts in shared(Sums(plan), ruleset, *how, stopped):
                     for part in parts:
                         totals += part
                         tell(part.played)
             else:
-                for more in simulated(plan, ruleset, *how, stopped):
+                for more in shared(plan, ruleset, *how, stopped):
                     done.extend(more)
                     journal.add(more)
                     add(more)

@@ -73,16 +73,7 @@ def command(
     """
     from interpreter.bots.registry import bots_of, policies_for
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.simulate.tuning import (
-        APART,
-        Question,
-        TuneUnavailable,
-        by_workers,
-        diff_of,
-        in_turn,
-        judged,
-        tuned,
-    )
+    from interpreter.simulate.tuning import APART, Question, TuneUnavailable, diff_of, judged, tuned, win_shares
     from interpreter.simulate.workers import processes
 
     setup = request.setup()
@@ -97,10 +88,10 @@ def command(
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
     hands = processes(workers + 1) if workers > 1 else nullcontext()
     with interruptible() as stopped, counting("proposals", generations * population + 2) as tell, hands as crew:
-        play = partial(in_turn, question) if crew is None else partial(by_workers, crew.executor, question)
+        each = map if crew is None else crew.executor.map
 
         def at_once(proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
-            results = play(proposals)
+            results = list(each(partial(win_shares, question), *zip(*proposals, strict=True)))
             tell(len(results))
             return results
 
