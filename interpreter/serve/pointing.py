@@ -32,6 +32,16 @@ class Thing(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.form}:{self.name}:{self.value}"
 
+    @property
+    def family(self) -> tuple[str, str]:
+        return self.form, self.name
+
+    @classmethod
+    def of(cls, type_: Type, value: int) -> Thing:
+        """Return the thing that a value of this type stands for."""
+        sure = type_.sure
+        return cls(sure.word, value, name_of(sure) if sure.word == "kind" else "")
+
     @classmethod
     def read(cls, text: str) -> Thing:
         """Parse the text form. Raises ``ValueError`` if it is invalid."""
@@ -124,7 +134,7 @@ class Pointing:
                     continue
                 kept = {at: chosen[at] for at in self._before(number) if at in chosen and at != number}
                 values = {given[number] for given in self._fitting(option, kept)}
-                things.update(_thing(choice.type, value) for value in values if value is not None)
+                things.update(Thing.of(choice.type, value) for value in values if value is not None)
         return things
 
     def attributes(self) -> list[tuple[int, int, str]]:
@@ -294,8 +304,3 @@ class Pointing:
         except IllegalMove as error:
             return error.reasons
         return []
-
-
-def _thing(type_: Type, value: Value) -> Thing:
-    sure = type_.sure
-    return Thing(sure.word, value, name_of(sure) if sure.word == "kind" else "")

@@ -37,7 +37,7 @@ from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.outside import without_folders
 from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
-from interpreter.serve.scene import Data, Maps, Scene
+from interpreter.serve.scene import Data, Scene
 
 __all__ = ["ENVIRONMENT", "View", "coded"]
 
@@ -85,7 +85,6 @@ class View:
 
     live: Live
     seat: int
-    maps: Maps
     language: str = "en"
     draft: Draft = field(default_factory=Draft)
     drafted_at: str = ""
@@ -285,12 +284,7 @@ class View:
 
     def _point(self, thing: Thing, state: str) -> None:
         panel = self.sums()
-        kinds = (
-            {(each.type.word, name_of(each.type) if each.type.word == "kind" else "") for each in panel.sums}
-            if panel
-            else ()
-        )
-        if (thing.form, thing.name) in kinds:
+        if panel is not None and thing.family in {Thing.of(each.type, 0).family for each in panel.sums}:
             if len(self.picks) < MOST_PICKS:
                 self.picks.append(thing)
             return
@@ -358,7 +352,7 @@ class View:
                 failures[self.live.failure(error)] = None
                 return otherwise
 
-        scene = Scene(self.live, game, self.seat, self.language, self.maps)
+        scene = Scene(self.live, game, self.seat, self.language)
         pointing = tried(lambda: self._marked(scene), None)
         windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
         none: list[tuple[Panel, Data]] = []
@@ -439,7 +433,7 @@ class View:
             if slot.value is None:
                 continue
             if form in ("card", "node", "seat", "kind"):
-                scene.picked.add(Thing(form, slot.value, name_of(slot.type.sure) if form == "kind" else ""))
+                scene.picked.add(Thing.of(slot.type, slot.value))
             card = slot.value if form == "card" else card
             if form == "bag" and card is not None:
                 scene.burning = card, name_of(slot.type), slot.value

@@ -84,7 +84,7 @@ def test_replays_of_a_table_let_all_else_work_after_each_step(
     kept = served.done(served.hall.from_log(saved))
     all_in_turns(number - 2)
     table = served.hall.lives[kept.id]
-    view = View(table, 0, served.hall.maps)
+    view = View(table, 0)
     served.done(view.read())
     all_in_turns(number)
     monkeypatch.setattr(live, "numbered_lines", None)  # it is read already
@@ -317,7 +317,7 @@ def test_explanations_of_a_table_wait_for_each_other_and_no_other_table(
         decision = now(table).decision_of(0)
         assert decision is not None
         served.done(table.choose(0, decision.options[0].as_dict()))
-    views = [View(table, 0, served.hall.maps) for table in tables]
+    views = [View(table, 0) for table in tables]
 
     async def ask() -> None:
         await asyncio.gather(*(served.hall.explain(view, "1") for view in (*[views[0]] * 10, views[1])))
