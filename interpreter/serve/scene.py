@@ -29,7 +29,7 @@ from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing
 
-__all__ = ["Data", "Scene"]
+__all__ = ["Data", "Scene", "phase_of"]
 
 Data = Mapping[str, object]
 """Data for a template."""
@@ -278,8 +278,7 @@ class Scene:
         """Return the data of a panel. :meth:`board` and :meth:`sums` add those of graphs and calculators."""
         data: Data = {"heading": self.heading(panel.name)}
         match panel.form:
-            case "cards" | "tokens":
-                assert panel.shown is not None
+            case "cards" | "tokens" if panel.shown is not None:
                 return {**data, "value": self.shown(panel.shown, self.env(panel))}
             case "track":
                 return {**data, "value": self._track(panel)}
@@ -423,13 +422,11 @@ class Scene:
 
     def status(self) -> Data:
         """Return the data of the status line: round, phase, and the current decision with its seat."""
-        cells, base = self.game.state.cells, self.game.machine.constants.layout.base
-        number = cells[base["phase"]]
-        phase = self.model.phases[number] if 0 <= number < len(self.model.phases) else ""
+        round_, phase = _cell(self.game, "round"), phase_of(self.game)
         mine = self.game.decision_of(self.seat) if self.seat != PUBLIC else None
         current = mine or self.game.decision
         return {
-            "round": cells[base["round"]],
+            "round": round_,
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
             "actors": [self.seat_data(each.actor) for each in self.game.decisions],
             "asks": self._asks(current) if current is not None else "",
@@ -461,6 +458,16 @@ class Scene:
             }
             for place, seat in ranked
         ]
+
+
+def _cell(game: Game, name: str) -> Value:
+    return game.state.cells[game.machine.constants.layout.base[name]]
+
+
+def phase_of(game: Game) -> str:
+    """Return the current phase, or an empty text between phases."""
+    number, phases = _cell(game, "phase"), game.ruleset.model.phases
+    return phases[number] if 0 <= number < len(phases) else ""
 
 
 @lru_cache(maxsize=64)
