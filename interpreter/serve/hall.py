@@ -27,9 +27,9 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
-from interpreter.serve.apart import apart, bare, shared
+from interpreter.serve.apart import apart, bare, build_aside, shared
 from interpreter.serve.archive import Kept, SeatRow, Store, can_be_kept
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, replayed, resumed
+from interpreter.serve.live import PUBLIC, Live, Refused, log_of, new_token, replayed, resumed
 from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import View
@@ -131,7 +131,8 @@ class Hall:
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
             settings = {name: value for name, value in wish.settings.items() if value.strip()}
-            game, header = begun(ruleset, wish.players, secrets.randbits(60), settings)
+            game = ruleset.new_game(wish.players, secrets.randbits(60), settings)
+            build_aside(game)
             played = ruleset.for_players(wish.players)
             for number, (kind, name) in enumerate(wish.seats):
                 if kind == "bot" and name and name not in self.bots_for(played):
@@ -142,7 +143,7 @@ class Hall:
         for kind, name in wish.seats:
             bot = name if kind == "bot" else ""
             seats.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
-        return await self._open(self._made(header, seats, wish.title, wish.listed), played, game)
+        return await self._open(self._made(header_of(game), seats, wish.title, wish.listed), played, game)
 
     async def _make_room(self) -> None:
         """Remove the table on which nobody has chosen for the longest time, at least a day, if there are too many."""
