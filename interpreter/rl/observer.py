@@ -12,15 +12,7 @@ from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
-from interpreter.language.types import (
-    BagType,
-    CardHolderType,
-    CardType,
-    IntType,
-    TextType,
-    Type,
-    has_cards,
-)
+from interpreter.language.types import BagType, CardHolderType, CardType, IntType, TextType, Type, has_cards
 from interpreter.rl.numbering import HIDDEN, NONE, Part, Vector, positions, width_of
 
 __all__ = ["Observer"]
