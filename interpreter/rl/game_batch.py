@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.bots.hidden_reads import groups_peeked
+from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
-from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import bots_of
-from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.instance import is_available
+from interpreter.compiler.wasm.turn import Peeks
 from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
+from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
@@ -210,12 +209,13 @@ class Games:
 
 def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> Batch | None:
     """Return the games in a module; None if no module is possible."""
-    if not is_available() or not all(isinstance(bot, RandomBot | PolicyBot) for bot in seated.values()):
+    bots = [need for bot in seated.values() if (need := needs_of(space.ruleset, bot)) is not None]
+    if not is_available() or len(bots) < len(seated):
         return None
     machine = space.table.machine
     try:
         builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
-        chosen = [_choosing(space, builder, bot) for bot in seated.values()]
+        chosen = [_choosing(space, builder, *bot) for bot in bots]
         module = batch_module(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
@@ -225,13 +225,11 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     return batch
 
 
-def _choosing(space: Space, builder: ModuleBuilder, bot: Bot) -> dict[int, str]:
+def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None, peeks: Peeks | None) -> dict[int, str]:
     """Return the function with which a bot chooses, by the index of the stretch with the decision."""
-    if not isinstance(bot, PolicyBot):
+    if policy is None:
         return builder.policies.choices(None)
-    policy = bot.policy
     space.table.machine.learn(policy)
-    peeks = partial(groups_peeked, space.ruleset.model, policy)
     return builder.policies.choices(policy, peeks, f"{policy.name} {id(policy)}")
 
 
