@@ -114,7 +114,6 @@ def bots_of(
 
 
 def _program(spec: str, commands: bool) -> Callable[[list[Bot]], Bot]:
-    """Return a factory for a program as a bot."""
     from interpreter.bots.command import CommandBot
 
     if not commands:

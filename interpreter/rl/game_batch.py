@@ -71,7 +71,6 @@ def make(
 
 
 def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
-    """Return the bots by seat."""
     for seat in bots:
         if not 0 <= seat < space.players:
             raise ValueError(f"bots: there is no seat {seat}; the seats are 0 to {space.players - 1}")
@@ -280,7 +279,6 @@ class _InModule(Games):
         self._resume(game, state)
 
     def _truncate(self, game: int) -> None:
-        """End a game that has too many choices."""
         if self.again:
             self.restart(game)
         else:

@@ -35,7 +35,6 @@ class Observer(Sights):
         return {head.name: self.made(head, self._observe)} | Ranking(self.module).functions()
 
     def _observe(self, b: Steps) -> None:
-        """Write the vector of a seat; ``actor`` is the seat that decides."""
         asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")
         asks = self.decisions.asks
         numbers = [NONE] * len(self.program.stretches)
@@ -125,7 +124,6 @@ class Observer(Sights):
             self._cell(b, sight, part, number, b.kept(into + number * (part.width * WORD), "place"))
 
     def _words(self, b: Steps, part: Part, into: ops.Value) -> None:
-        """Write cells of one word that all seats may see."""
         group = self.memory.groups[part.of]
         if group.count > FEW:
             b.add(ops.CopyWords(into, ops.Constant(group.address), ops.Constant(group.count)))
@@ -173,7 +171,6 @@ class Observer(Sights):
         return word
 
     def _value(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """Write the entries of a kept value."""
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
             b.add(ops.Store(into, 0, ops.Load(at)))

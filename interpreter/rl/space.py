@@ -181,7 +181,6 @@ class Space:
         return vector
 
     def _entries_of(self, value: Value, type_: Type) -> list[int]:
-        """Return the entries of a visible value."""
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
             return [len(value)]

@@ -152,7 +152,6 @@ class Live:
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what was computed of the game's past."""
         self._chronicles.clear()
         self.past.clear()
 
@@ -464,7 +463,6 @@ class Live:
         self.changed()
 
     def _bot_of(self, seat: int) -> str:
-        """Return the name of the bot in a seat."""
         spec = self.kept.seats[seat].bot
         return spec if spec in self.bots else self.bots[0]  # it may come from an older archive
 

@@ -117,7 +117,6 @@ class Pointing:
         return slots
 
     def slot(self, number: int) -> Slot | None:
-        """Return a slot of the picked alternative by number."""
         return next((slot for slot in self.slots() if slot.number == number), None)
 
     def _before(self, number: int) -> dict[int, Value]:

@@ -144,7 +144,6 @@ class Scene:
         return {"thing": str(thing), "can": thing in self.can, "picked": thing in self.picked}
 
     def member(self, kind: str, number: int) -> Data:
-        """Return the name and colour of a member of a kind."""
         text, colour = self.spoken.text(number, KindType(kind)), self.colour(kind, number)
         return {"text": text, "colour": colour, "ink": ink_on(colour), **self._mark(Thing("kind", number, kind))}
 
@@ -171,7 +170,6 @@ class Scene:
         }
 
     def is_own(self, card: int) -> bool:
-        """Return whether a card is in a zone of the viewing seat."""
         layout, cells = self.game.machine.constants.layout, self.game.state.cells
         where = cells[layout.base["location"] + card]
         owned = (layout.base[group.name] for group in self.model.groups.values() if group.owner == "seat")
@@ -216,7 +214,6 @@ class Scene:
         return {"rows": rows, "note": note, "room": None, "held": []}, next(colours, [])
 
     def _text(self, card: int, name: str) -> str:
-        """Return a text on the face of a card."""
         kind = self.model.cards[card].kind
         look = self.model.faces[kind].get(name)
         if look is None:
@@ -482,7 +479,6 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
 
 
 def _is_empty(value: object) -> bool:
-    """Return whether a derived panel would be empty."""
     match value:
         case {"k": "cards" | "piles" | "tokens", "items": [*items]}:
             return not any(items)

@@ -521,7 +521,6 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
 
 
 def _text(choice: Mapping[str, Json]) -> str:
-    """Return a choice as the page sends it back."""
     return json.dumps(choice, ensure_ascii=False)
 
 

@@ -314,14 +314,14 @@ class _Site:
         if not 1 <= players <= 12:
             return await self._form(id, {}, "The number of players must be from 1 to 12.", 400)
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
-        out = [f"-{value}" for value in form.getlist("without")]
+        without = [f"-{value}" for value in form.getlist("without")]
         seats = [
             (kind, given.get(f"bot{n}", "")[:400] if kind == "bot" else given.get(f"name{n}", "")[:40])
             for n in range(players)
             if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
-        wish = Wish(id, players, seats, [*overlays, *out], settings, given.get("title", ""), "listed" in given)
+        wish = Wish(id, players, seats, [*overlays, *without], settings, given.get("title", ""), "listed" in given)
         try:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
@@ -636,20 +636,20 @@ def _overlays(ruleset: Ruleset) -> list[_Overlay]:
     read = (ruleset.shelf.read("overlay", id)[0] for id in ruleset.shelf.ids("overlay"))
     overlays = {document.id: document for document in read if document is not None}
     titles = {id: word(document.root.get("title"), id) for id, document in overlays.items()}
-    apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined_with(document).keys()
+    undefined = {id: undefined_with(document) for id, document in overlays.items()}
+    apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined[id].keys()
              for id, document in overlays.items()}  # fmt: skip
+    possible = {id: titles[id] for id, document in overlays.items() if id in here or can_have(here, document)}
     entries = []
     for id, document in overlays.items():
         taken = id in here
-        reason = "; ".join(why for file, why in undefined_with(document).items() if file in here)
-        if not taken and not can_have(here, document) and not reason:
+        reason = "" if taken else "; ".join(why for file, why in undefined[id].items() if file in here)
+        if id not in possible and not reason:
             continue
-        limits = []
-        if (players := player_range(document.root.get("players"))) is not None:
-            limits.append(f"for {players} players")
-        possible = (other for other in overlays if other in here or can_have(here, overlays[other]))
-        others = [titles[other] for other in possible if other in apart[id] or id in apart[other]]
+        players = player_range(document.root.get("players"))
+        limits = [f"for {players} players"] if players is not None else []
+        others = [title for other, title in possible.items() if other in apart[id] or id in apart[other]]
         if others:
             limits.append(f"not with {', '.join(others)}")
-        entries.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
+        entries.append(_Overlay(id, titles[id], taken, reason, "; ".join(limits)))
     return entries
