@@ -111,8 +111,11 @@ class Games:
     truncated: NDArray[np.bool_]
     actions: NDArray[np.int32]
 
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
+    def __init__(
+        self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
+    ) -> None:
         self.space, self.n, self.first_seed, self.seated, self.again = space, n, seed, dict(seated), again
+        self._arrays(batch)
 
     @property
     def players(self) -> int:
@@ -179,17 +182,17 @@ class Games:
             f"{counted(int(self.counts[game]), 'action')} are, see `masks`"
         )
 
-    def _arrays(self, memory: memoryview | None = None, areas: Mapping[str, int] | None = None) -> None:
-        """Create the arrays, as views of ``memory`` if given."""
+    def _arrays(self, batch: Batch | None) -> None:
+        """Create the arrays, as views of the memory of a module if there is one."""
         import numpy as np
 
         space, n = self.space, self.n
         listed = max(1, min(MOST_LEGAL, space.actions.count))
 
         def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
-            if memory is None or areas is None:
+            if batch is None:
                 return np.zeros(shape, kind)
-            return np.frombuffer(memory, kind, int(np.prod(shape)), areas[at]).reshape(shape)
+            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.areas[at]).reshape(shape)
 
         self.observations = array(np.int32, n, space.vector.size, at="vectors")
         self.masks = array(np.bool_, n, space.actions.count, at="mask")
@@ -234,11 +237,10 @@ def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None, peeks
 
 class _InModule(Games):
     def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch) -> None:
-        super().__init__(space, n, seed, seated, again)
+        super().__init__(space, n, seed, seated, again, batch)
         self.batch = batch
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
-        self._arrays(batch.bytes, batch.areas)
 
     @property
     def is_compiled(self) -> bool:
@@ -343,12 +345,10 @@ class _Row:
 
 
 class _Plain(Games):
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
-        super().__init__(space, n, seed, seated, again)
-        self.rows: dict[int, _Row] = {}
-        self._arrays()
+    rows: dict[int, _Row]
 
     def _begin(self) -> None:
+        self.rows = {}
         for number in range(self.n):
             self._start(number, self.first_seed + number)
 

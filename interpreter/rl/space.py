@@ -100,7 +100,6 @@ class Space:
         self.vector = Vector(machine.program, machine.constants, self.shapes)
         self.names = self.table.names
         self.seats = len(machine.constants.seats)
-        self._low: dict[int, tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<space of {self.ruleset.id}: {self.actions.count} actions, {self.vector.size} entries>"
@@ -135,14 +134,12 @@ class Space:
         return " ".join(words)
 
     def _digit(self, digit: Digit, at: int) -> str:
+        if digit.type.optional and at == 0:
+            return "none"
         if digit.is_number:
-            if digit.type.optional and at == 0:
-                return "none"
             number = at - digit.type.optional
             return f"{number}+" if at == digit.size - 1 else str(number)
         value = at + digit.low
-        if value == NONE and digit.type.optional:
-            return "none"
         if isinstance(digit.type, BoolType):
             return "true" if value else "false"
         public = self.names.public(value, digit.type.sure)

@@ -421,7 +421,7 @@ class Live:
     @property
     def is_busy(self) -> bool:
         """Return whether something happens at the table, so that it must stay in memory."""
-        return self.lock.locked() or not (self._playing is None or self._playing.done())
+        return self.lock.locked() or (self._playing is not None and not self._playing.done())
 
     def _bot_to_play(self) -> int | None:
         bots = {number for number, seat in enumerate(self.kept.seats) if seat.kind == "bot"}

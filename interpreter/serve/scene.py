@@ -15,7 +15,6 @@ from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
 from interpreter.drawing.plan import arranged
-from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, question_of
@@ -419,25 +418,22 @@ class Scene:
 
     def status(self) -> Data:
         """Return the data of the status line: round, phase, and the current decision with its seat."""
-        round_, phase = _cell(self.game, "round"), phase_of(self.game)
-        mine = self.game.decision_of(self.seat) if self.seat != PUBLIC else None
-        current = mine or self.game.decision
+        game, phase = self.game, phase_of(self.game)
+        mine = game.decision_of(self.seat) if self.seat != PUBLIC else None
+        current = mine or game.decision
         return {
-            "round": round_,
+            "round": _cell(game, "round"),
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
-            "actors": [self.seat_data(each.actor) for each in self.game.decisions],
-            "asks": self._asks(current) if current is not None else "",
+            "actors": [self.seat_data(each.actor) for each in game.decisions],
+            "asks": question_of(game.table, game.state, current, self.language, self.player) if current else "",
             "mine": mine is not None,
-            "over": self.game.is_over,
+            "over": game.is_over,
             "result": self._result(),
         }
 
     def phase_name(self, phase: str) -> str:
         said = self.spoken.word(f"phase.{phase}") or self.spoken.word(phase).strip("— ")
         return said or phase.replace("_", " ").capitalize()
-
-    def _asks(self, decision: Decision) -> str:
-        return question_of(self.game.table, self.game.state, decision, self.language, self.player)
 
     def _result(self) -> list[Data]:
         result = self.game.result
