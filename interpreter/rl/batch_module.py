@@ -199,13 +199,9 @@ class Batch:
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, with an empty log."""
-        return self.codec.decode(self.data(game))
-
-    def data(self, game: int) -> bytes:
-        """Return the state of a game as bytes. Words behind the delayed blocks are undefined."""
         at = self._row(game) + self.areas["held"]
         end = self._words[at // WORD + 2] - STATE
-        return self.bytes[at : at + end].tobytes()
+        return self.codec.decode(self.bytes[at : at + end].tobytes())
 
     def resume(self, game: int, state: State) -> None:
         """Continue a game from the state that its choice led to in the plain form; raise :class:`Stuck` if the module

@@ -101,16 +101,6 @@ class Games:
     - ``actions`` (int32): the actions of the last step
     """
 
-    observations: NDArray[np.int32]
-    masks: NDArray[np.bool_]
-    counts: NDArray[np.int32]
-    legal: NDArray[np.int32]
-    actors: NDArray[np.int32]
-    rewards: NDArray[np.float32]
-    dones: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    actions: NDArray[np.int32]
-
     def __init__(
         self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
     ) -> None:

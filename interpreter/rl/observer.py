@@ -94,10 +94,8 @@ class Observer(Sights):
             return
         room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
         b.store(room, 0, value, part.type)
-        shown, covered = (
-            partial(self._value, b, room, into, part.type),
-            partial(self._fill, b, into, HIDDEN, part.width),
-        )
+        shown = partial(self._value, b, room, into, part.type)
+        covered = partial(self._fill, b, into, HIDDEN, part.width)
         if has_cards(part.type, self.model.records):
             b.branch(self.hides(room, part.type), covered, shown)
         else:

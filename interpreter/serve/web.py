@@ -21,7 +21,6 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import NoReturn, TypeVar
 
-from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -40,6 +39,7 @@ from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
 from interpreter.serve.hall import Hall, Offer, Wish, errors_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.scene import Data
 from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
 
 __all__ = ["application"]
@@ -615,19 +615,9 @@ def _preferred(request: Request, known: list[str]) -> str:
     return next((name for name in names if name in known), "en")
 
 
-class _Overlay(Struct, frozen=True):
-    """An overlay in the form for a new table. ``reason`` says why the ruleset cannot have it, ``limits`` which other
-    choices it excludes."""
-
-    id: str
-    title: str
-    taken: bool
-    reason: str
-    limits: str
-
-
-def _overlays(ruleset: Ruleset) -> list[_Overlay]:
-    """Return the overlays of a ruleset's family: the compatible ones, and others with the reasons against them."""
+def _overlays(ruleset: Ruleset) -> list[Data]:
+    """Return the overlays of a ruleset's family: the compatible ones, which limit other choices, and others with the
+    reasons against them."""
     from interpreter.base.yaml_values import word, words
     from interpreter.reading.compose import player_range, undefined_with
     from interpreter.reading.ruleset_files import can_have
@@ -640,7 +630,7 @@ def _overlays(ruleset: Ruleset) -> list[_Overlay]:
     apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined[id].keys()
              for id, document in overlays.items()}  # fmt: skip
     possible = {id: titles[id] for id, document in overlays.items() if id in here or can_have(here, document)}
-    entries = []
+    entries: list[Data] = []
     for id, document in overlays.items():
         taken = id in here
         reason = "" if taken else "; ".join(why for file, why in undefined[id].items() if file in here)
@@ -651,5 +641,6 @@ def _overlays(ruleset: Ruleset) -> list[_Overlay]:
         others = [title for other, title in possible.items() if other in apart[id] or id in apart[other]]
         if others:
             limits.append(f"not with {', '.join(others)}")
-        entries.append(_Overlay(id, titles[id], taken, reason, "; ".join(limits)))
+        about = {"id": id, "title": titles[id], "taken": taken, "reason": reason, "limits": "; ".join(limits)}
+        entries.append(about)
     return entries
