@@ -143,6 +143,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
             lines += ["  ".join(row) for row in ([board.columns] if board.columns else []) + list(board.rows)]
         return "\n".join(lines)
 
+    def close(self) -> None:
+        """Do nothing: no resources are open."""
+
 
 def _pixels_of(png: bytes) -> NDArray[np.uint8]:
     """Decode a PNG to an array of shape (height, width, 3). Transparent areas become white."""
