@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, cast
@@ -31,7 +30,6 @@ from interpreter.testing.channels import Channel, asked, tried
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.serve.archive import Store
-    from interpreter.serve.scene import Maps
 
 __all__ = ["CHANNELS"]
 
@@ -114,15 +112,7 @@ def _page(game: Game, player: int) -> object:
     kept = Kept("table", header_of(game), "", "host", "watch", True, seats, audience="shared")
     copy = game.clone(log=True)  # gets the names of its persons
     live = Live(kept, cast("Ruleset", copy.ruleset), copy, cast("Store", None), 0.0)  # nothing is stored
-    view = View(live, player, _maps(game.ruleset.id))
-    return {name: str(piece) for name, piece in view.pieces().items()}
-
-
-@lru_cache(maxsize=4)
-def _maps(ruleset: str) -> Maps:
-    from interpreter.serve.scene import Maps
-
-    return Maps()
+    return {name: str(piece) for name, piece in View(live, player).pieces().items()}
 
 
 def _all() -> Mapping[str, Channel]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import titled
 from interpreter.base.source import NOWHERE
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
 from interpreter.compare.ablation import Alone, Singly, ranked, singles
 from interpreter.compare.comparable import Compared

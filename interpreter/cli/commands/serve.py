@@ -86,7 +86,7 @@ def command(
         raise click.ClickException(f"cannot open the database of tables: {error}") from None
     for damaged in hall.damaged:
         notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
-    watched = Watch(hall, watch).run if watch else None
+    watched = Watch(hall).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
     server = uvicorn.Server(configured(app, host, port))
     stop = server.handle_exit
