@@ -369,10 +369,10 @@ class CompiledMachine(Machine):
         if turn is None or turn.code is None or home.heeded is not None:
             return None
         ahead = home.built.ahead[turn.seat]
-        if ahead is None or ahead.bot is not bot or ahead.random is not random or ahead.used != random.end:
+        if ahead is None or ahead.bot is not bot or ahead.random is not random or ahead.used != random.used:
             return None
         home.heeded = code = turn.code
-        random.end = ahead.used = ahead.used + turn.drawn
+        random.used = ahead.used = ahead.used + turn.drawn
         return code
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:

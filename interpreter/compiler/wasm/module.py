@@ -435,11 +435,11 @@ class Compiled:
         longs[at] = random.signed_origin
         longs[at + 1] = used
         place = self._decide(player)
-        random.go_to(longs[at + 1])
+        random.used = longs[at + 1]
         index = self._words[ASKED]
         decision = self._decision(index)
         record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
-        self.ahead[seat] = Ahead(bot, random, random.end)
+        self.ahead[seat] = Ahead(bot, random, random.used)
         self._ask_ahead(seat, player)
         return self._code(record, decision)
 
