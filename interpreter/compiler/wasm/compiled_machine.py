@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from interpreter.compiler.wasm.turn import OVER, Keeper, Peeks, Player, Turn, kept_as
+from msgspec.structs import replace
+
+from interpreter.compiler.wasm.turn import OVER, Keeper, Order, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
@@ -91,6 +93,11 @@ class CompiledMachine(Machine):
             return None
         return self.compile()
 
+    @property
+    def _order(self) -> Order:
+        assert self.first is not None
+        return Order(self, self.first, self.keeper, tuple(self._players.values()), self.texts, self.rooms)
+
     def compile(self) -> Compiled | None:
         """Compile the module now, with all known policies.
 
@@ -101,9 +108,7 @@ class CompiledMachine(Machine):
 
         before = self.compiled
         try:
-            assert self.first is not None
-            players = tuple(self._players.values())
-            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, players, self.rooms)
+            self.compiled = Compiled.of(self._order)
         except Unavailable as error:
             added = [key for key in self._players if before is None or key not in before.players]
             if added:
@@ -129,12 +134,11 @@ class CompiledMachine(Machine):
         thread."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
 
-        assert self.first is not None
-        assert self.keeper is not None
-        players = tuple(self._players.values())
+        order = replace(self._order, texts=dict(self.texts), rooms=dict(self.rooms))
         with suppress(Unavailable):
-            Compiled.cache(self, self.first, self.texts, self.keeper, players, self.rooms)
-        self.aside = self.keeper.has(kept_as(player.key for player in players))  # else a game finds out why
+            Compiled.cache(order)
+        assert self.keeper is not None
+        self.aside = self.keeper.has(order.key)  # else a game finds out why
         self.due = False
 
     def ready(self) -> Compiled | None:
