@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.frames import Slot
 from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops

@@ -1,4 +1,4 @@
-"""Functions of a standalone module: views of seats, a digest, the result.
+"""Functions of a standalone module: views of seats, a digest, the result (ranking keys and places).
 
 A view and a digest read only the live words. A kept list has room for more items than it holds, and that room may
 contain stale data: a view must not leak it, and equal states must have equal digests.
@@ -10,21 +10,21 @@ from functools import partial
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ZERO
+from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
-from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import LISTED, OPEN, SEAT, Sights
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import BOOL, Type
 
-__all__ = ["Standalone"]
+__all__ = ["Ranking", "Standalone"]
 
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
+KEY = ops.Var("key", "i32")
 
 
 class Standalone(Sights):
@@ -153,3 +153,37 @@ class Standalone(Sights):
             b.add(ops.If(first.equals(self.shapes.kept_none(group.type)), (known,), (hidden,)))
         else:
             b.add(hidden)
+
+
+class Ranking(FunctionGroup):
+    """Builds ``key_of`` and ``place_of``."""
+
+    def functions(self) -> dict[str, ops.Function]:
+        """Return both functions by name."""
+        key = ops.Function("key_of", (SEAT, KEY), "i64", about="a key of the ranking")
+        place = ops.Function("place_of", (SEAT,), "i32", about="the place of a seat")
+        return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}
+
+    def _key(self, b: Steps) -> None:
+        """Build the function that returns a ranking key of a seat."""
+        for tree in b.cases(KEY, self.model.ranking):
+            b.span, b.locals = tree.span, {0: SEAT}
+            b.give(b.wide_key(tree))
+        b.fail("no such key")
+
+    def _place(self, b: Steps) -> None:
+        """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
+        does not count."""
+        counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
+        b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
+        place = b.var("i32", "place", ONE)
+        for other in (seat for seat, counted in enumerate(counts) if counted):
+            with b.leaving("better") as label:
+                for number in range(len(self.model.ranking)):
+                    theirs, mine = (
+                        b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
+                        for seat in (ops.Constant(other), SEAT)
+                    )
+                    b.add(ops.If(theirs < mine, (ops.Break(label),)))
+                    b.add(ops.If(theirs > mine, (ops.Set(place, place + 1), ops.Break(label))))
+        b.give(place)

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.memory import TIGHT
+from interpreter.compiler.build.memory import TIGHT, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits

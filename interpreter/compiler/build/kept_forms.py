@@ -11,8 +11,8 @@ from typing import Self
 
 from msgspec import Struct
 
-from interpreter.compiler.build.frames import Slot
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type

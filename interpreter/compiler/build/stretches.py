@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
-from interpreter.compiler.build.frames import Slot, kept_in_frame
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.memory import FRAME_HEAD, STATE
+from interpreter.compiler.build.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
 from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops

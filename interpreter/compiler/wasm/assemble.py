@@ -8,6 +8,7 @@ from itertools import chain
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, halves
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
@@ -89,7 +90,7 @@ def built(
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
-    rank = builder.add(builder.rank())
+    rank = builder.add(Steps(builder).rank())
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, rank, *further))

@@ -228,7 +228,7 @@ def fitted(
     """Return the builder of a module, and the state with which games begin as bytes. Rooms grow until it fits. Raise
     :class:`Unsupported` if it cannot."""
     while True:
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets, rooms)
+        builder = ModuleBuilder(machine, rooms)
         if texts is not None:
             builder.shapes.texts = texts  # shared: states move between modules
         model, watched = machine.constants.model, machine.constants.watches
