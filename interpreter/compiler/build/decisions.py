@@ -73,8 +73,10 @@ class Decisions(FunctionGroup):
             b.locals[ask.seat.index] = actor
         return ask, actor
 
-    def _head(self, kind: str, index: int, *further: ops.Var, result: ops.Rep | None = "i32") -> ops.Function:
-        return ops.Function(self.module.name(kind, self.asks[index][0].id), (FRAME, *further), result)
+    def _of(
+        self, kind: str, index: int, build: Callable[[Steps], None], *further: ops.Var, result: ops.Rep | None = "i32"
+    ) -> str:
+        return self.named(kind, self.asks[index][0].id, (FRAME, *further), result, build)
 
     def actor(self, index: int) -> str:
         """The function that gives the seat that decides."""
@@ -82,7 +84,7 @@ class Decisions(FunctionGroup):
         def build(b: Steps) -> None:
             b.give(b.value(self.begin(b, index).seat))
 
-        return self.declare(self._head("actor", index), build)
+        return self._of("actor", index, build)
 
     def options(self, index: int) -> str:
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
@@ -100,7 +102,7 @@ class Decisions(FunctionGroup):
                 self.each(b, option, partial(put, number, option))
             b.set(ops.Global("options_end"), end)
 
-        return self.declare(self._head("options", index, result=None), build)
+        return self._of("options", index, build, result=None)
 
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """Return the choices of an option, with the offset and type of each value."""
@@ -143,7 +145,7 @@ class Decisions(FunctionGroup):
                 self.each(b, option, count_one, stops=True)
             b.give(ZERO)
 
-        return self.declare(self._head(kind, index), build)
+        return self._of(kind, index, build)
 
     def each(
         self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
@@ -167,4 +169,4 @@ class Decisions(FunctionGroup):
                 b.give(ops.Constant(then))
             b.fail("no such alternative")
 
-        return self.declare(self._head("take", index, OPTION), build)
+        return self._of("take", index, build, OPTION)

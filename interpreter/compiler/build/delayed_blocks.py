@@ -54,8 +54,7 @@ class DelayedBlocks(Measures):
             b.set_cell("kept", used + size, 1)
             b.set_cell("kept", b.cell("kept") + 1)
 
-        name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
-        self.do(self.declare(ops.Function(name, parameters, None), build), *values)
+        self.do(self.named("keep", f"{step.edge} {step.of} {step.procedure}", parameters, None, build), *values)
 
     @property
     def _start(self) -> int:

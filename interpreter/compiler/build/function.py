@@ -60,6 +60,18 @@ class FunctionBuilder:
         """Return the name of a function that is called; it is built later, once."""
         return self.module.request(head, lambda: self.made(head, build))
 
+    def named(
+        self,
+        kind: str,
+        subject: object,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        build: Callable[[Self], None],
+        about: str = "",
+    ) -> str:
+        """Declare a function that is named for what it does to a subject."""
+        return self.declare(ops.Function(self.module.name(kind, str(subject)), parameters, result, about=about), build)
+
     # --- variables and statements
 
     def var(self, rep: ops.Rep, name: str = "t", value: ops.Value | None = None) -> ops.Var:
@@ -83,7 +95,6 @@ class FunctionBuilder:
         self.add(ops.Set(var, value))
 
     def give(self, value: ops.Value | None = None) -> None:
-        """Return a value from the function."""
         self.add(ops.Return(value))
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
@@ -101,7 +112,6 @@ class FunctionBuilder:
 
     @contextmanager
     def when(self, test: ops.Value) -> Iterator[None]:
-        """Run the statements inside only if the test holds."""
         span = self.span
         with self.block() as inner:
             yield
@@ -109,7 +119,6 @@ class FunctionBuilder:
             self.add(ops.If(test, tuple(inner), span=span))
 
     def branch(self, test: ops.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """Run one of two lists of statements."""
         span = self.span
         with self.block() as first:
             then()
@@ -157,7 +166,6 @@ class FunctionBuilder:
             self.locals = before
 
     def call(self, helper: str, *arguments: ops.Value) -> ops.Call:
-        """Build a call of a helper."""
         return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
 
     def do(self, function: str, *arguments: ops.Value) -> None:
@@ -204,11 +212,9 @@ class FunctionBuilder:
         return kept
 
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
-        """Convert a register to a word of memory."""
         return ops.ToWord(value, optional) if value.rep == "i64" else value
 
     def wide(self, value: ops.Value) -> ops.Value:
-        """Convert a register to a number."""
         return value if value.rep == "i64" else ops.ToNumber(value)
 
     def is_none(self, value: ops.Value, type_: Type) -> ops.Value:

@@ -71,9 +71,8 @@ class Measures(Expressions):
     """Builds what measures, if measuring is on."""
 
     def measure_at(self, moment: str) -> None:
-        """Measure at this moment."""
         if moment == "end of game" and self.model.ranking:
-            self.do(self.declare(ops.Function(self.module.name("ranking", ""), (), None), Measures._ranking))
+            self.do(self.named("ranking", "", (), None, Measures._ranking))
         measures = self._measures_at(moment)
         if measures:
             name = self._measuring(moment, measures, ())
@@ -86,7 +85,6 @@ class Measures(Expressions):
             self.measure_at(f"{edge} of {name}")
 
     def measure_event(self, event: str, arguments: Sequence[core.Expression]) -> None:
-        """Measure at an event with these values."""
         measures = [number for number, measure in enumerate(self.model.measures) if measure.event == event]
         if not measures:
             return
@@ -115,7 +113,7 @@ class Measures(Expressions):
                 b.locals = dict(enumerate(parameters))
                 b._take(number, self.model.measures[number])
 
-        return self.declare(ops.Function(self.module.name("measured", subject), parameters, None), build)
+        return self.named("measured", subject, parameters, None, build)
 
     def _take(self, number: int, measure: Measure) -> None:
         """Record a number for each combination of items that passes the test."""

@@ -37,7 +37,6 @@ class Phases(Control):
             yield self.made(ops.Function(f"g.{name}", (FRAME,), "i32", about=f"special stretch: {name}"), build)
 
     def helpers(self) -> Iterator[ops.Function]:
-        """Build the shared helper functions of control flow."""
         yield self.made(ops.Function("back", (FRAME,), "i32"), self._back)
         yield from Steps(self.module).helpers()
 
@@ -129,7 +128,6 @@ class Phases(Control):
         b.give(STOPPED)
 
     def _reset(self, b: Steps, lasts: str) -> None:
-        """Reset cells that last for a turn, phase or round."""
         for cell, start in self.module.resets.get(lasts, ()):
             name, owner = self.constants.layout.owner_of(cell)
             group = self.memory.groups[name]
@@ -179,8 +177,7 @@ class Phases(Control):
             self._each_match(b, watch, lambda values: b.give(ONE))
             b.give(ZERO)
 
-        name = self.module.name("matches", f"{watch.rule.name} {number}")
-        return self.declare(ops.Function(name, (), "i32"), build)
+        return self.named("matches", f"{watch.rule.name} {number}", (), "i32", build)
 
     def _matching(self, number: int, watch: Watch) -> str:
         """Return the name of a function that enters the procedure of a watch's first match and returns the next
@@ -203,10 +200,8 @@ class Phases(Control):
             self._each_match(b, watch, lambda values: matched(b, values))
             b.give(NO_MATCH)
 
-        name = self.module.name("settle", f"{watch.rule.name} {number}")
-        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
+        return self.named("settle", f"{watch.rule.name} {number}", (FRAME,), "i32", build)
 
 
 def _bit(number: int) -> int:
-    """Return the bit of a watch."""
     return signed(1 << number)

@@ -64,10 +64,7 @@ class Policies(Sights):
     def random(self, index: int) -> str:
         """Return the name of the function by which the random bot chooses at a decision."""
 
-        def build(b: Steps) -> None:
-            _Chooser(b, self.decisions, index).choose_any()
-
-        return self._declare(RANDOM, index, build)
+        return self._of(RANDOM, index, lambda b: _Chooser(b, self.decisions, index).choose_any())
 
     def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str | int] | None = ()) -> str:
         """Return the name of the function by which a policy chooses at a decision.
@@ -98,11 +95,10 @@ class Policies(Sights):
                     return
             b.fail("no lines for this decision")
 
-        return self._declare(key or policy.name, index, build)
+        return self._of(key or policy.name, index, build)
 
-    def _declare(self, bot: str, index: int, build: Callable[[Steps], None]) -> str:
-        name = self.module.name("bot", f"{bot} {self.decisions.asks[index][0].id}")
-        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
+    def _of(self, bot: str, index: int, build: Callable[[Steps], None]) -> str:
+        return self.named("bot", f"{bot} {self.decisions.asks[index][0].id}", (FRAME,), "i32", build)
 
     def _check_group(self, b: Steps, name: str, seat: ops.Value) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""

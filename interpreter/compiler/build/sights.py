@@ -131,5 +131,5 @@ class Sights(FunctionGroup):
             b.each_part(type_, length, test)
             b.give(ZERO)
 
-        name, about = self.module.name("hides", str(type_)), f"true if a card in a value is hidden: {type_}"
-        return ops.Call(self.declare(ops.Function(name, (AT, SEAT), "i32", about=about), build), (at, SEAT))
+        name = self.named("hides", type_, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")
+        return ops.Call(name, (at, SEAT))

@@ -3,7 +3,7 @@ class of what builds the functions of a module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
@@ -88,8 +88,7 @@ class Steps(DelayedBlocks):
             b.item = item
             b._body(layer)
 
-        name, about = self.module.name("in", target), f"membership in {layer.id} of {layer.file}"
-        return self.declare(ops.Function(name, (*parameters, item), "i32", about=about), build)
+        return self.named("in", target, (*parameters, item), "i32", build, f"membership in {layer.id} of {layer.file}")
 
     def _body(self, layer: RuleLayer) -> None:
         if layer.form == "permits":
@@ -106,7 +105,7 @@ class Steps(DelayedBlocks):
             self.give(self._answer(layer.body))
 
     def procedure(self, target: str) -> str:
-        """Return the name of a procedure without a frame, as a function of its parameters."""
+        """Return the name of the function of a procedure without a frame."""
         lowered = self.program.procedures[target]
         layer = lowered.layer
 
@@ -118,8 +117,7 @@ class Steps(DelayedBlocks):
 
         parameters = self.shapes.parameters(parameter_types(layer))
         result = self.shapes.rep(layer.result) if layer.result != NOTHING else None
-        name, about = self.module.name("p", target), f"{layer.id} of {layer.file}"
-        return self.declare(ops.Function(name, parameters, result, about=about), build)
+        return self.named("p", target, parameters, result, build, f"{layer.id} of {layer.file}")
 
     def rank(self) -> ops.Function:
         """Build the function that returns the sort key of a card in a zone that is ordered by a rule."""
@@ -151,8 +149,11 @@ class Steps(DelayedBlocks):
                 self.write_local(index, self.own(value, type_), type_)
             case core.Performs(value):
                 self.perform(value)
+            case core.Returns(value) if value is not None and self.result == NOTHING:
+                self.perform(value)
+                self.give()
             case core.Returns(value):
-                self._return(value)
+                self.give(self._answer(value) if value is not None else None)
             case core.Branch(test, then, otherwise):
                 self._branch(test, then, otherwise)
             case core.Iterate():
@@ -241,14 +242,6 @@ class Steps(DelayedBlocks):
             self.add(ops.Do(call))
         else:
             self.kept(call)
-
-    def _return(self, value: core.Expression | None) -> None:
-        result = None
-        if value is not None and self.result == NOTHING:
-            self.perform(value)
-        elif value is not None:
-            result = self._answer(value)
-        self.give(result)
 
     def _answer(self, value: core.Expression) -> ops.Value:
         """Build the result of a function."""
@@ -380,11 +373,5 @@ class FunctionGroup:
         self.module, self.program, self.constants = module, module.program, module.constants
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.seats = len(module.constants.seats)
-
-    def made(self, head: ops.Function, build: Callable[[Steps], None]) -> ops.Function:
-        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
-        return Steps(self.module).made(head, build)
-
-    def declare(self, head: ops.Function, build: Callable[[Steps], None]) -> str:
-        """Return the name of a function that is called; it is built later, once."""
-        return Steps(self.module).declare(head, build)
+        builder = Steps(module)
+        self.made, self.declare, self.named = builder.made, builder.declare, builder.named
