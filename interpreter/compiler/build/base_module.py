@@ -61,7 +61,6 @@ class Module:
 
     @property
     def purposes(self) -> dict[str, str]:
-        """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
     def add(self, function: ops.Function) -> str:

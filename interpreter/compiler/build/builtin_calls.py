@@ -57,7 +57,6 @@ class Builtins(Rows):
         return self._runtime("distinct" if node.builtin.name == "distinct" else "set_of", node)
 
     def _end(self, node: core.CallBuiltin) -> ops.Value:
-        """Return the first or last item, or none."""
         items = self.kept(self.value(node.arguments[0]))
         length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
@@ -97,7 +96,6 @@ class Builtins(Rows):
         return position
 
     def _extreme(self, node: core.CallBuiltin) -> ops.Value:
-        """Return the smallest or largest of some numbers."""
         best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = self.kept(self.value(argument))
@@ -107,7 +105,6 @@ class Builtins(Rows):
     # --- tokens and tracks
 
     def record(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> ops.Value:
-        """Build a record of these fields."""
         return self.allocated(self.words(nodes, types))
 
     def words(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> list[ops.Value]:

@@ -39,7 +39,6 @@ class Decisions(FunctionGroup):
         self.asks = module.program.asks
 
     def words(self, option: core.Option) -> int:
-        """Return the size of an option in words: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
     def sizes(self, index: int) -> list[int]:
@@ -59,7 +58,6 @@ class Decisions(FunctionGroup):
         return self.table(lambda index: self.stride(index) * WORD)
 
     def begin(self, b: Steps, index: int) -> core.Ask:
-        """Begin a function of a decision."""
         stretch, end = self.asks[index]
         b.span = stretch.span
         in_frame(b, stretch.procedure)
@@ -109,7 +107,6 @@ class Decisions(FunctionGroup):
         return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)
 
     def put(self, b: Steps, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
-        """Write an option."""
         b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
             b.store(at, offset, value, type_)
@@ -122,7 +119,6 @@ class Decisions(FunctionGroup):
         self.put(b, at, number, option, values)
 
     def open(self, index: int) -> str:
-        """The function that tests whether there is an option."""
         return self._at_least("open", index, 1)
 
     def free(self, index: int) -> str:

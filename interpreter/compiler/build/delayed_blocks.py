@@ -36,7 +36,6 @@ class DelayedBlocks(Measures):
         return list(self.shapes.placed(types, KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
-        """Delay a block with the values of its locals."""
         types = parameter_types(self.program.reach.procedures[step.procedure])
         values = [self.read_local(index, type_) for index, type_ in zip(step.captured, types, strict=True)]
         parameters = self.shapes.parameters(types)
@@ -91,7 +90,6 @@ class DelayedBlocks(Measures):
         self.give(ZERO)
 
     def _fall_due(self) -> None:
-        """Mark the blocks that wait for a start as due."""
         with self.blocks() as (at, _):
             begins = ops.Load(at).equals(EDGES.index("start"))
             with self.when(ops.both(begins, ops.Load(at, WORD).equals(OF))):

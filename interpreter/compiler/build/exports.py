@@ -51,11 +51,9 @@ class Standalone(Sights):
     # --- copies of live words
 
     def _copy(self, b: Steps, at: ops.Value, type_: Type) -> None:
-        """Copy a kept value to its place in the zeroed buffer."""
         b.store(at, self.buffer - STATE, b.load(at, 0, type_), type_)
 
     def _whole(self, b: Steps, group: CellGroup) -> None:
-        """Copy all cells of a group."""
         shapes, type_ = self.shapes, group.type
         is_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
         if is_full or shapes.is_scalar(type_):
@@ -104,7 +102,6 @@ class Standalone(Sights):
             b.set(end, end + (shape.size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: Steps, group: CellGroup) -> None:
-        """Copy the delayed blocks."""
         shift = self.buffer - STATE
         b.add(ops.CopyWords(ops.Constant(group.address + shift), ops.Constant(group.address), ops.Constant(KEPT_START)))
         with b.blocks() as (at, _):
@@ -165,7 +162,6 @@ class Ranking(FunctionGroup):
         return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}
 
     def _key(self, b: Steps) -> None:
-        """Build the function that returns a ranking key of a seat."""
         for tree in b.cases(KEY, self.model.ranking):
             b.span, b.locals = tree.span, {0: SEAT}
             b.give(b.wide_key(tree))

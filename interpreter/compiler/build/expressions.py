@@ -182,7 +182,6 @@ class Expressions(Builtins):
         return found
 
     def _place_in(self, keys: range, key: core.Expression) -> ops.Value:
-        """Return the position of a key in a table."""
         value = self.value(key)
         if isinstance(value, ops.Constant):
             if value.value not in keys:
@@ -284,7 +283,6 @@ class Expressions(Builtins):
         return self.is_item(self.kept(self.value(item, type_)), type_, items)
 
     def is_item(self, item: ops.Value, item_type: Type, items: core.Expression) -> ops.Value:
-        """Return whether a value is in a list."""
         type_ = self.shapes.item(items.type)
         match items:
             case core.RangeFrom(first, last):

@@ -134,7 +134,6 @@ class FunctionBuilder:
 
     @contextmanager
     def leaving(self, name: str) -> Iterator[str]:
-        """Yield a label with which the statements inside can be left."""
         label = self.label(name)
         with self.block() as inner:
             yield label
@@ -169,7 +168,6 @@ class FunctionBuilder:
         return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
 
     def do(self, function: str, *arguments: ops.Value) -> None:
-        """Add a call of a helper or function for its effects."""
         self.add(ops.Do(ops.Call(function, arguments)))
 
     def fail_if(self, test: ops.Value, reason: str = "") -> None:

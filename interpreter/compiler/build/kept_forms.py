@@ -89,7 +89,6 @@ class KeptForms(FunctionBuilder):
         return ops.Select(first, at + WORD, ZERO)
 
     def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
-        """Write the kept form of a value to an address."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             self.add(ops.Store(address, offset, self.word(value, type_.optional), group))
@@ -172,7 +171,6 @@ class KeptForms(FunctionBuilder):
     # --- copies and comparisons
 
     def copied(self, value: ops.Value, type_: Type) -> ops.Value:
-        """Build a deep copy of a value."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return value
@@ -197,7 +195,6 @@ class KeptForms(FunctionBuilder):
         return ops.Call(self.named("own", type_, (VALUE,), "i32", build, f"copies a value: {type_}"), (value,))
 
     def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
-        """Return whether two values in registers are equal."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return left.equals(right)

@@ -216,7 +216,6 @@ class Loops(KeptForms, ABC):
         self.source(node.items, stops=stops).each(tested)
 
     def list_of(self, source: Source) -> ops.Value:
-        """Build a list of the items in the arena."""
         with self._new_list(self.kept(source.bound), source.item) as (pointer, append):
             source.each(append)
         return pointer
@@ -252,7 +251,6 @@ class Loops(KeptForms, ABC):
         return best
 
     def count(self, each: Callable[[Each], None]) -> ops.Value:
-        """Return the number of items of a loop."""
         count = self.var("i64", "count", NUMBER)
         each(lambda item: self.set(count, count + 1))
         return count
@@ -291,13 +289,11 @@ class Loops(KeptForms, ABC):
         return [self.key(key) for key in node.keys]
 
     def key(self, node: core.Expression) -> ops.Value:
-        """Build a key by which something is ordered."""
         if not self.shapes.is_scalar(node.type):
             raise Unsupported(f"a key that is a {node.type}")
         return self.value(node)
 
     def wide_key(self, node: core.Expression) -> ops.Value:
-        """Build a key as a number."""
         return self.wide(self.key(node))
 
     def _best(self, node: core.Order) -> ops.Value:

@@ -80,7 +80,6 @@ class Measures(Expressions):
                 self.do(name)
 
     def measure_at_phase(self, edge: str, phase: ops.Value) -> None:
-        """Measure at the start or end of a phase, given by its number."""
         for name in self.cases(phase, self.model.phases):
             self.measure_at(f"{edge} of {name}")
 

@@ -70,7 +70,6 @@ class Memory:
         return address
 
     def reserve_long(self, count: int) -> int:
-        """Reserve 64-bit words that are initially zero; return their address."""
         self.end = (self.end + 7) // 8 * 8
         return self.reserve(2 * count)
 

@@ -50,7 +50,6 @@ class Phases(Control):
     # --- set-up, rounds, phases
 
     def _enters(self, b: Steps, procedure: str, values: Sequence[ops.Value], back: str, up: ops.Value) -> None:
-        """Enter a procedure; then continue with a special stretch."""
         self.enter(b, procedure, values, self.push_special(b, back, up))
 
     def _start(self, b: Steps) -> None:
@@ -171,8 +170,6 @@ class Phases(Control):
         b.combinations(watch.binders, (rule.test,), body, stops=True, values=known)
 
     def _matches(self, number: int, watch: Watch) -> str:
-        """Return the name of a function: does a watch have a match?"""
-
         def build(b: Steps) -> None:
             self._each_match(b, watch, lambda values: b.give(ONE))
             b.give(ZERO)

@@ -136,7 +136,6 @@ class _Chooser:
         """The first locals of policies: the seat, and what the decision shows."""
 
     def choose_any(self) -> None:
-        """Return any option with equal probability."""
         self.b.do(self.decisions.options(self.index), FRAME)
         self._draw(START, ops.Global("options_end"))
 
@@ -160,7 +159,6 @@ class _Chooser:
             b.fail("no choice is left")
 
     def _line(self, line: Line) -> None:
-        """Build a line of a policy; it returns if an option remains."""
         match line.tie:
             case "first":
                 self._matches(line, self._take, stops=True)
@@ -219,7 +217,6 @@ class _Chooser:
     # --- options of a pattern
 
     def _matches(self, line: Line, body: Callable[[Match], None], *, stops: bool) -> None:
-        """Run the body for each legal option that fits a pattern of a line."""
         for pattern in line.patterns:
             for number, option in enumerate(self.ask.options):
                 if pattern.alternative in ("", option.name):
@@ -227,7 +224,6 @@ class _Chooser:
                         self._match(pattern, number, option, self._pins(pattern, option), body, stops)
 
     def _pins(self, pattern: Pattern, option: core.Option) -> Mapping[int, core.Expression]:
-        """Return the values to which the tests of a pattern pin choices."""
         pins: dict[int, core.Expression] = {}
         for test in pattern.tests if pattern.alternative else ():
             pinned = pinned_by(test, len(self.around), len(option.choices))
@@ -272,7 +268,6 @@ class _Chooser:
             bind(item)
 
     def _tested(self, match: Match, tests: Sequence[core.Expression], body: Callable[[Match], None]) -> None:
-        """Run the body if all tests of the pattern hold."""
         if not tests:
             body(match)
             return

@@ -62,7 +62,6 @@ class Rows(Cells):
 
 
 def free_locals(tree: object) -> dict[int, Type]:
-    """Return the free locals of a tree, with their types."""
     types: dict[int, Type] = {}
     bound: set[int] = set()
     for node in descendants(tree):

@@ -49,7 +49,6 @@ class Steps(DelayedBlocks):
     # --- functions of the rules
 
     def begin(self, layer: RuleLayer, *, pure: bool) -> None:
-        """Begin the function of a rule, with its parameters."""
         self.span, self.result, self.types, self.pure = layer.span, layer.result, layer.local_types, pure
         self.locals = dict(enumerate(self.shapes.parameters(parameter_types(layer))))
         self.add(ops.Charge(ops.Constant(4)))
@@ -218,7 +217,6 @@ class Steps(DelayedBlocks):
         return call if call is not None else self.value(value, type_)
 
     def _procedure_call(self, node: core.Expression) -> ops.Call | None:
-        """Build an expression if it is the call of a procedure."""
         if not isinstance(node, core.CallRule | core.CallBase):
             return None
         target = self.program.target(node)
@@ -244,7 +242,6 @@ class Steps(DelayedBlocks):
             self.kept(call)
 
     def _answer(self, value: core.Expression) -> ops.Value:
-        """Build the result of a function."""
         if self.item is None:
             return self.called(value, self.result)
         if isinstance(value, core.RangeFrom):

@@ -38,7 +38,6 @@ class Control(FunctionGroup):
         return len(self.program.stretches) + SPECIALS.index(name)
 
     def goes(self, b: Steps, to: int | str) -> None:
-        """Continue with a stretch, or with a special one."""
         b.give(ops.Constant(self.special(to) if isinstance(to, str) else to))
 
     @contextmanager
@@ -158,7 +157,6 @@ class Stretches(Control):
             self._stay(b, then)
 
     def _leave(self, b: Steps, value: core.Expression | None) -> None:
-        """Return to the frame below, and store the result in its local."""
         result = b.kept(b.called(value, b.result)) if value is not None and b.result != NOTHING else None
         up = b.kept(ops.Load(FRAME, BELOW), "up")
         if result is not None:
@@ -199,7 +197,6 @@ class Stretches(Control):
         self.goes(b, after)
 
     def _stop(self, b: Steps) -> None:
-        """Build the end of the game."""
         b.put("over", ONE)
         b.measure_at("end of game")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))

@@ -15,7 +15,6 @@ RECURSIVE = 10_000
 
 
 def cost_of_runtime(name: str) -> int:
-    """Return the cost of a call of a helper."""
     return CALL + HELPERS[name].cost
 
 

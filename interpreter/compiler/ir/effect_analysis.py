@@ -131,7 +131,6 @@ class _Reader:
         self._scan(function.body)
 
     def _only(self, value: ops.Value | None) -> ops.Value | None:
-        """Return the value of a variable that is set once."""
         values = self._sets.get(value, ()) if isinstance(value, ops.Var) else ()
         return values[0] if len(values) == 1 else None
 

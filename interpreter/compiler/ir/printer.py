@@ -117,7 +117,6 @@ class _Writer:
     # --- values
 
     def value(self, value: ops.Value) -> str:
-        """Return a value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
             case ops.Constant(number, rep, about):

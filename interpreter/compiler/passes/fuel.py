@@ -29,7 +29,6 @@ number at each step.
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
-    """Return functions with fewer charges."""
     result: dict[str, ops.Function] = {}
     counts: dict[str, int | None] = {"alloc": 0}  # it has no loop
 
@@ -88,7 +87,6 @@ def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
 
 
 def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.Statement, ...]:
-    """Return statements without the charges of short loops."""
     result: list[ops.Statement] = []
     for number, statement in enumerate(body):
         if isinstance(statement, ops.Charge):

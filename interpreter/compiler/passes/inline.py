@@ -72,7 +72,6 @@ class _Inliner:
         return {name: self._result[name] for name in self._functions if name in reached}
 
     def _taken(self, name: str) -> _Callee | None:
-        """Return the function if a call of it is to be inlined, else None."""
         callee = self._callees.get(name)
         if callee is None or callee.function.rare:
             return None

@@ -21,7 +21,6 @@ Body: TypeAlias = tuple[ops.Statement, ...]
 
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
-    """Return functions whose tests jump to their branches."""
     return {
         name: replace(function, body=rewritten(function.body, _Threader().change))
         for name, function in functions.items()

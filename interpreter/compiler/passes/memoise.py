@@ -200,14 +200,12 @@ class _Dimension(Struct, frozen=True):
 
     @property
     def marks(self) -> ops.Load:
-        """The word with the dirty bit."""
         return ops.Load(self.index * LONG, self.dirty, "i64")
 
     def clear(self) -> ops.Statement:
         return ops.Store(self.index * LONG, self.dirty, self.marks & ~self.bit)
 
     def renew(self) -> Iterator[ops.Statement]:
-        """Begin a new generation."""
         more = self.generation + 1
         yield ops.If(more < 0, (ops.Fail("no generation is left"),))
         yield self.clear()
@@ -248,7 +246,6 @@ class _Memoised:
         yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, WORD, self.rep), miss))
 
     def _place(self) -> ops.Value:
-        """Return the address of the entry."""
         index: ops.Value = ZERO
         for key, value in zip(self.memo.keys, self.function.parameters, strict=True):
             shifted = value - key.least

@@ -261,7 +261,6 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
 
 
 def _table(table: str, rows: Sequence[Mapping[int, str]], width: int) -> Iterator[str]:
-    """Yield a table of functions: rows of names by the number of the stretch."""
     yield f"(table ${table} {max(1, len(rows) * width)} funcref)"
     for row, names in enumerate(rows):
         for index, name in names.items():

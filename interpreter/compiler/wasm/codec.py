@@ -32,7 +32,6 @@ class Codec:
     # --- values
 
     def words(self, value: Value, type_: Type) -> list[int]:
-        """Return the words of a value."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return [shapes.word(value, type_)]
@@ -52,11 +51,9 @@ class Codec:
         return [*head, *self.row(value, shapes.fields(type_))]
 
     def row(self, values: Sequence[Value], types: Sequence[Type]) -> list[int]:
-        """Return the words of consecutive values."""
         return [word for value, type_ in zip(values, types, strict=True) for word in self.words(value, type_)]
 
     def value(self, words: Sequence[int], at: int, type_: Type) -> Value:
-        """Return the value that begins at a word."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return self.scalar(words[at], type_)
@@ -77,7 +74,6 @@ class Codec:
         return self.values(words, at, shapes.fields(type_))
 
     def values(self, words: Sequence[int], at: int, types: Sequence[Type]) -> tuple[Value, ...]:
-        """Return the consecutive values that begin at a word."""
         return tuple([self.value(words, at + offset // WORD, type_) for offset, type_ in self.shapes.placed(types)])
 
     def scalar(self, word: int, type_: Type) -> Value:
@@ -117,7 +113,6 @@ class Codec:
         return b"".join(parts)
 
     def _group(self, name: str, type_: Type, held: Sequence[Value]) -> list[int]:
-        """Return the words of a group of cells."""
         words: list[int] = []
         for value in held:
             if name == "kept":

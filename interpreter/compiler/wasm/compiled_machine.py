@@ -142,7 +142,6 @@ class CompiledMachine(Machine):
         self.due = False
 
     def ready(self) -> Compiled | None:
-        """Return the module, compiled now if necessary."""
         return self.compiled if self.compiled is not None or self._none else self.compile()
 
     def missing(self) -> list[str]:
@@ -281,7 +280,6 @@ class CompiledMachine(Machine):
             raise
 
     def _refuse(self, state: State, records: int) -> None:
-        """Fail if the log has too many records for another choice."""
         turn = self.asked(state)
         check_records(records, self.asks[turn.index].ask.span if turn.index >= 0 else None)
 
@@ -326,7 +324,6 @@ class CompiledMachine(Machine):
         return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
 
     def codes(self, state: State) -> list[Code]:
-        """Return all legal options of the current decision."""
         options = self.listed(state)
         return options if isinstance(options, list) else list(options)
 

@@ -76,7 +76,6 @@ def is_available() -> bool:
 
 
 def text_to_binary(text: str) -> bytes:
-    """Translate a module's text to binary."""
     from wasmtime import wat2wasm
 
     with _valid():

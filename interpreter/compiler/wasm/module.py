@@ -208,13 +208,11 @@ class Compiled:
         self._silence_all()
 
     def saved(self) -> bytes:
-        """Return the bytes of the state in memory."""
         self._rewind()
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
 
     def reseeded(self, data: bytes, seed: int) -> bytes:
-        """Return a state with another seed."""
         at = SEED * WORD - STATE
         return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
 
@@ -252,7 +250,6 @@ class Compiled:
         return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def tell(self) -> Turn:
-        """Return the position of the game."""
         self._tell()
         return self.told()
 
@@ -355,7 +352,6 @@ class Compiled:
         return data
 
     def codes(self) -> list[Code]:
-        """Return the legal options of the current decision."""
         decision = self._decision(self._words[ASKED])
         data = self._bytes[self._options : self._list()].tobytes()
         stride, sizes, known = decision.stride, decision.sizes, decision.codes
@@ -378,7 +374,6 @@ class Compiled:
         return bool(self._free())
 
     def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an option is legal at the current decision."""
         try:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
@@ -388,7 +383,6 @@ class Compiled:
         return any(options.startswith(record, at) for at in range(0, len(options), stride))
 
     def silence(self, seat: int) -> None:
-        """Stop asking the bot of a seat ahead."""
         self.ahead[seat] = None
         self._words[self.addresses["ahead"] // WORD + seat] = 0
 

@@ -194,7 +194,6 @@ class Resident:
         self.data, self.turn, self.loaded = built.saved(), None, len(self.since)
 
     def undo(self) -> bool:
-        """Undo the last choice. Return False if there is no snapshot."""
         since, built = self.since, self.built
         if not since or since[-1] is None:
             return False

@@ -133,7 +133,6 @@ def _is_head(tree: Tree) -> bool:
 
 
 def _parts(tree: Tree) -> Iterator[Tree]:
-    """Yield a tree and all trees in it."""
     yield tree
     if isinstance(tree, list):
         for part in tree:

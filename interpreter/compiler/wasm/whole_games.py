@@ -124,11 +124,9 @@ class Whole:
 
     @property
     def records(self) -> bytes:
-        """The records of the last game."""
         return self._bytes[self._records : self._words[self._out + 2]].tobytes()
 
     def _lay(self, data: bytes, bots: Sequence[int]) -> None:
-        """Load a state into memory that belongs to no game of the machine."""
         self.built.leave()
         self.built.restore(data)
         self.seat(bots)
