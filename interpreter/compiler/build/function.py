@@ -18,7 +18,7 @@ from interpreter.compiler.build.memory import TIGHT, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
-from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type
 
 __all__ = ["ONE", "ZERO", "FunctionBuilder"]
@@ -165,7 +165,7 @@ class FunctionBuilder:
             self.locals = before
 
     def call(self, helper: str, *arguments: ops.Value) -> ops.Call:
-        return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
+        return ops.Call(helper, arguments, helpers()[helper].result or "i32")
 
     def do(self, function: str, *arguments: ops.Value) -> None:
         self.add(ops.Do(ops.Call(function, arguments)))

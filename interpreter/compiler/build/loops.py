@@ -26,7 +26,11 @@ MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
-Better = Callable[[Sequence[ops.Value]], AbstractContextManager[None]]
+Values = Sequence[ops.Value]
+OfValues = Callable[[Values], None]
+Binders = Sequence[tuple[int, core.Expression]]
+Tests = Sequence[core.Expression | None]
+Better = Callable[[Values], AbstractContextManager[None]]
 
 
 class Source(Struct, frozen=True):
@@ -167,12 +171,12 @@ class Loops(KeptForms, ABC):
 
     def combinations(
         self,
-        binders: Sequence[tuple[int, core.Expression]],
-        tests: Sequence[core.Expression | None],
-        body: Callable[[Sequence[ops.Value]], None],
+        binders: Binders,
+        tests: Tests,
+        body: Callable[[Values], None],
         *,
         stops: bool = False,
-        values: Sequence[ops.Value] = (),
+        values: Values = (),
     ) -> None:
         """Run the body for each combination of items that passes the tests, behind the given values. A binder may read
         the ones before it."""

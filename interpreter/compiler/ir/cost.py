@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.helpers import helpers
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
@@ -15,7 +15,7 @@ RECURSIVE = 10_000
 
 
 def cost_of_runtime(name: str) -> int:
-    return CALL + HELPERS[name].cost
+    return CALL + helpers()[name].cost
 
 
 def cost_of(part: ops.Part, of_function: Callable[[str], int]) -> int:

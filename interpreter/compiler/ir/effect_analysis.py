@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.helpers import helpers
 from interpreter.language import core
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
@@ -153,8 +153,8 @@ class _Reader:
                     self._read(group, self._aligned(address, offset, group))
                 case ops.Cell(address, group):
                     self._read(group, self._aligned(address, 0, group))
-                case ops.Call(function) if function in HELPERS:
-                    if HELPERS[function].writes:
+                case ops.Call(function) if function in helpers():
+                    if helpers()[function].writes:
                         self._read("?", ANYONE)
                 case ops.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(argument) for argument in arguments)))
