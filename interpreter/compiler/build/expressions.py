@@ -102,7 +102,7 @@ class Expressions(Builtins):
             case core.CallBuiltin():
                 return self.builtin(node)
             case core.MakeRecord(fields):
-                return self.record(fields, shapes.fields(node.type))
+                return self.allocated(self.words(fields, shapes.fields(node.type)))
             case core.MakeList(items):
                 return self.listed(self.words(items, (shapes.item(node.type),) * len(items)))
             case core.AmountOf(number, kind, size):
@@ -302,16 +302,7 @@ class Expressions(Builtins):
                 return ops.Load(row + item * WORD, WORD)
             if not isinstance(items, core.Loop):
                 return self.call("contains", self.value(items), self.word(item, True))
-        found = self.var("i32", "any", ZERO)
-        with self.leaving("member") as label:
-
-            def check(member: ops.Var) -> None:
-                with self.when(self.same(item, member, item_type, type_)):
-                    self.set(found, ONE)
-                    self.add(ops.Break(label))
-
-            self.source(items, stops=True).each(check)
-        return found
+        return self.any_of("member", items, lambda member: self.same(item, member, item_type, type_))
 
     def _flags(self, items: core.Expression, of: Type, item_type: Type) -> ops.Value | None:
         """Return a row that flags the members of a list, or None.

@@ -32,7 +32,11 @@ class Phases(Control):
 
             def build(b: Steps, name: str = name) -> None:
                 b.add(ops.Charge(ONE))
-                getattr(self, f"_{name}")(b)
+                of, _, moment = name.partition("_")
+                if moment == "over":
+                    self._settled(b, f"{of}_kept", FRAME if of == "turn" else ZERO)
+                else:
+                    getattr(self, f"_{name}")(b)
 
             yield self.made(ops.Function(f"g.{name}", (FRAME,), "i32", about=f"special stretch: {name}"), build)
 
@@ -89,9 +93,6 @@ class Phases(Control):
             b.set(ops.Global("frame"), self.push_special(b, back, up))
         self.goes(b, back)
 
-    def _phase_over(self, b: Steps) -> None:
-        self._settled(b, "phase_kept", ZERO)
-
     def _phase_kept(self, b: Steps) -> None:
         self._resume(b, "end", "phase", "phase_kept", ZERO)
         self._settled(b, "phase_done", ZERO)
@@ -101,17 +102,11 @@ class Phases(Control):
         b.measure_at_phase("end", b.cell("phase"))
         self.goes(b, "next_phase")
 
-    def _round_over(self, b: Steps) -> None:
-        self._settled(b, "round_kept", ZERO)
-
     def _round_kept(self, b: Steps) -> None:
         self._resume(b, "end", "round", "round_kept", ZERO)
         self._reset(b, "round")
         b.measure_at("end of round")
         self.goes(b, "round_start")
-
-    def _turn_over(self, b: Steps) -> None:
-        self._settled(b, "turn_kept", FRAME)
 
     def _turn_kept(self, b: Steps) -> None:
         self._resume(b, "end", "turn", "turn_kept", FRAME)
