@@ -26,7 +26,7 @@ from interpreter.language.types import (
 from interpreter.lowering.constants import Caller, Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
-from interpreter.plain.closures import Env, Evaluate, Meter, bounded, effort, grows, weight
+from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, weight
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 
@@ -47,13 +47,7 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 class Evaluator:
     """Compiles expressions to closures."""
 
-    def __init__(
-        self,
-        program: Program,
-        constants: Constants,
-        meter: Meter,
-        called: Mapping[str, Callable[[State, tuple[Value, ...]], Value]],
-    ) -> None:
+    def __init__(self, program: Program, constants: Constants, meter: Meter, called: Mapping[str, Called]) -> None:
         self.program, self.constants, self.meter = program, constants, meter
         self.base = constants.layout.base
         self._called = called
