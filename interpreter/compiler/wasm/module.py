@@ -27,7 +27,6 @@ __all__ = ["Compiled", "Unavailable"]
 
 FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
 """Header words of a state: the top frame, the stretch that asks, the end of the frames."""
-SEED = STATE // WORD + 4
 MOST_RECORDS = 4_000
 FIRST_WAIT, MOST_WAIT = 4, 1_024
 """Steps before the module plays ahead: at first, and at most. Each time it played ahead in vain doubles them."""
@@ -197,11 +196,10 @@ class Compiled:
         self._words[self._undone] = 0
         return states
 
-    def forget_past(self, home: Loaded) -> None:
-        """Clear the undo states of a state."""
-        if self.current is home:
-            self._rewind()
-            self._words[self._undone] = 0
+    def forget_past(self) -> None:
+        """Clear the undo states of the state in memory."""
+        self._rewind()
+        self._words[self._undone] = 0
 
     def _forget_others(self) -> None:
         self._words[self._undone] = 0
@@ -211,10 +209,6 @@ class Compiled:
         self._rewind()
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
-
-    def reseeded(self, data: bytes, seed: int) -> bytes:
-        at = SEED * WORD - STATE
-        return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
 
     def drop(self, home: Loaded) -> None:
         if self.current is home:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.module import Compiled
 from interpreter.compiler.wasm.turn import Turn
@@ -73,7 +73,8 @@ class Resident:
         self.origin, self.known, self.since = origin, len(origin.log), []
         self.past.clear()
         self.loaded = 0
-        self.built.forget_past(self)
+        if self.built.current is self:
+            self.built.forget_past()
         state.log = origin.log
         if not self.fetched:
             state.cells, state.frame = origin.cells, origin.frame
@@ -92,7 +93,8 @@ class Resident:
         """Continue with another seed. Return False if earlier choices still need to be replayed with the old one."""
         if self.since or not isinstance(self.origin, bytes):
             return False
-        self.data = self.origin = self.built.reseeded(self.bytes, chance.seed)
+        before, at = self.bytes, 4 * WORD  # the seed in the header of a state
+        self.data = self.origin = before[:at] + (chance.seed & 2**64 - 1).to_bytes(8, "little") + before[at + 8 :]
         self.built.drop(self)
         self.turn = None
         self.chance = chance
@@ -139,9 +141,7 @@ class Resident:
     @property
     def bytes(self) -> bytes:
         """The state as bytes: a header, cells and frames."""
-        if self.data is None:
-            return self.built.saved()
-        return self.data
+        return self.built.saved() if self.data is None else self.data
 
     # --- playing
 
