@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract", "total"]
+__all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract"]
 
 MOST_GROUPS = 10
 MOST_KINDS = 64
@@ -28,11 +28,6 @@ def add(a: Bag, b: Bag) -> Bag:
 def subtract(a: Bag, b: Bag) -> Bag:
     """Return ``a`` minus ``b``; counts may be negative. Raises ``ValueError`` as :func:`add` does."""
     return tuple([x - y for x, y in zip(a, b, strict=True)])
-
-
-def total(bag: Bag) -> int:
-    """Return the total number of tokens of all kinds."""
-    return sum(bag)
 
 
 def overflow(bag: Bag, rooms: Rooms) -> int:

@@ -52,12 +52,11 @@ class Module:
     def name(self, kind: str, subject: str) -> str:
         """Return a unique name in the module; the same arguments give the same name."""
         key = f"{kind} {subject}"
-        name = self._names.get(key)
-        if name is None:
+        if key not in self._names:
             plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', subject)}"
             number = sum(known.rstrip("0123456789~") == plain for known in self._names.values())
-            name = self._names[key] = f"{plain}~{number}" if number else plain
-        return name
+            self._names[key] = f"{plain}~{number}" if number else plain
+        return self._names[key]
 
     @property
     def purposes(self) -> dict[str, str]:

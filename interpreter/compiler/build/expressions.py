@@ -85,11 +85,17 @@ class Expressions(Builtins):
             case core.Read(cell):
                 return self.read(cell, node.type)
             case core.Static(attribute, of):
-                return self._static(attribute, of, node.type)
+                values, place = constants.statics[attribute], self.value(of)
+                if isinstance(place, ops.Constant):
+                    return self.constant(values[place.value], node.type)
+                table = self.memory.table(attribute, values, node.type)
+                return ops.read(place * WORD, table, shapes.rep(node.type))
             case core.FieldOf(of, number):
                 return ops.read(self.value(of), number * WORD, shapes.rep(node.type))
             case core.Element(of, index):
-                return self._element(node, of, index)
+                items, at = self.kept(self.value(of)), self.kept(self.value(index))
+                self.fail_if(ops.either(at < 0, at >= ops.ToNumber(ops.Load(items))), "no such item")
+                return ops.read(items + ops.ToIndex(at) * WORD, WORD, shapes.rep(node.type))
             case core.BagItem(of, kind):
                 bag, member = self.value(of), self.value(kind)
                 if isinstance(member, ops.Constant):
@@ -150,13 +156,6 @@ class Expressions(Builtins):
 
     # --- printed data
 
-    def _static(self, attribute: str, of: core.Expression, type_: Type) -> ops.Value:
-        values = self.constants.statics[attribute]
-        index = self.value(of)
-        if isinstance(index, ops.Constant):
-            return self.constant(values[index.value], type_)
-        return ops.read(index * WORD, self.memory.table(attribute, values, type_), self.shapes.rep(type_))
-
     def _table(self, node: core.TableCell) -> ops.Value:
         """Build the lookup in a printed table, which is stored as a row of words in mixed-radix order of its keys."""
         table = self.model.tables[node.table]
@@ -167,8 +166,7 @@ class Expressions(Builtins):
             raise Unsupported(f"the table {node.table}")
         position: ops.Value = ZERO
         for key, keys in zip(node.keys, ranges, strict=True):
-            place = self._place_in(keys, key)
-            position = position * len(keys) + place
+            position = position * len(keys) + self._place_in(keys, key)
         words = [HOLE] * prod(map(len, ranges))
         for cell, value in table.cells.items():
             number = 0
@@ -191,12 +189,6 @@ class Expressions(Builtins):
         if not (value.rep == "i32" and keys == self.shapes.values(key.type)):
             self.fail_if(ops.either(place < 0, place >= len(keys)), "no such cell")
         return ops.ToIndex(place) if place.rep == "i64" else place
-
-    def _element(self, node: core.Element, of: core.Expression, index: core.Expression) -> ops.Value:
-        items = self.kept(self.value(of))
-        at = self.kept(self.value(index))
-        self.fail_if(ops.either(at < 0, at >= ops.ToNumber(ops.Load(items))), "no such item")
-        return ops.read(items + ops.ToIndex(at) * WORD, WORD, self.shapes.rep(node.type))
 
     # --- calls
 

@@ -73,15 +73,10 @@ class Measures(Expressions):
     def measure_at(self, moment: str) -> None:
         if moment == "end of game" and self.model.ranking:
             self.do(self.named("ranking", "", (), None, Measures._ranking))
-        measures = self._measures_at(moment)
-        if measures:
+        if measures := self._measures_at(moment):
             name = self._measuring(moment, measures, ())
             with self.when(ops.Global("measuring")):
                 self.do(name)
-
-    def measure_at_phase(self, edge: str, phase: ops.Value) -> None:
-        for name in self.cases(phase, self.model.phases):
-            self.measure_at(f"{edge} of {name}")
 
     def measure_event(self, event: str, arguments: Sequence[core.Expression]) -> None:
         measures = [number for number, measure in enumerate(self.model.measures) if measure.event == event]

@@ -76,26 +76,25 @@ class Memory:
     def words(self, values: Sequence[int]) -> int:
         """Return the address of constant words. Equal constants are stored once."""
         content = struct.pack(f"<{len(values)}i", *values)
-        known = self._known.get(content)
-        if known is None:
-            known = self._known[content] = self.reserve(len(values))
+        if content not in self._known:
+            self._known[content] = address = self.reserve(len(values))
             if content:
-                self.data[known] = content
-        return known
+                self.data[address] = content
+        return self._known[content]
 
     def constant(self, value: Value, type_: Type) -> int:
         """Return the register form of a constant: a number, or the address of constant data."""
         shapes = self.shapes
-        if shapes.is_scalar(type_) or value is None:
-            return shapes.word(value, type_) if shapes.is_scalar(type_) else 0
+        if shapes.is_scalar(type_):
+            return shapes.word(value, type_)
+        if value is None:
+            return 0
         if shapes.is_listed(type_):
             item = shapes.item(type_)
             return self.words([len(value), *(self.constant(part, item) for part in value)])
         if isinstance(type_, BagType):
-            return self.words(list(value))
-        return self.words(
-            [self.constant(part, type_of) for part, type_of in zip(value, shapes.fields(type_), strict=True)]
-        )
+            return self.words(value)
+        return self.words([self.constant(part, of) for part, of in zip(value, shapes.fields(type_), strict=True)])
 
     def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
         """Return the address of a table of constants by index. It is made once for each name."""

@@ -99,7 +99,8 @@ class Phases(Control):
 
     def _phase_done(self, b: Steps) -> None:
         self._reset(b, "phase")
-        b.measure_at_phase("end", b.cell("phase"))
+        for phase in b.cases(b.cell("phase"), self.model.phases):
+            b.measure_at(f"end of {phase}")
         self.goes(b, "next_phase")
 
     def _round_kept(self, b: Steps) -> None:

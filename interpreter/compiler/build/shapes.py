@@ -80,11 +80,10 @@ class Shapes:
     """Memory layout of the types of one table."""
 
     def __init__(self, constants: Constants, rooms: Mapping[str, int] | None = None) -> None:
-        model = constants.model
+        self.model = constants.model
         self.rooms = dict(rooms or {})
         """Sizes of rooms that have grown, by type."""
         self._capacities: dict[Type, int] = {}
-        self.model = model
         self.texts: dict[str, int] = {}
         self.seats = len(constants.seats)
         self._values: dict[Type, range] = {}
@@ -141,11 +140,9 @@ class Shapes:
         return len(self.values(CardType() if isinstance(type_, CardType) else type_))
 
     def capacity(self, type_: Type) -> int:
-        capacity = self._capacities.get(type_)
-        if capacity is None:
-            capacity = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
-            self._capacities[type_] = capacity
-        return capacity
+        if type_ not in self._capacities:
+            self._capacities[type_] = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
+        return self._capacities[type_]
 
     def _usual_capacity(self, type_: Type) -> int:
         item = self.item(type_)

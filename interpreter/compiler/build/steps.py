@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.loops import Source
 from interpreter.compiler.build.shapes import WORD, Unsupported, parameter_types, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
@@ -79,15 +78,15 @@ class Steps(DelayedBlocks):
             return None
         if not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
             return None
-        parameters = self.shapes.parameters(parameter_types(layer))
         item = ops.Var("item", self.shapes.rep(self.shapes.item(layer.result)))
+        parameters = (*self.shapes.parameters(parameter_types(layer)), item)
 
         def build(b: Steps) -> None:
             b.begin(layer, pure=True)
             b.item = item
             b._body(layer)
 
-        return self.named("in", target, (*parameters, item), "i32", build, f"membership in {layer.id} of {layer.file}")
+        return self.named("in", target, parameters, "i32", build, f"membership in {layer.id} of {layer.file}")
 
     def _body(self, layer: RuleLayer) -> None:
         if layer.form == "permits":
@@ -144,7 +143,8 @@ class Steps(DelayedBlocks):
         self.span = step.span
         match step:
             case core.SetLocal(index, value):
-                type_ = self._type_of(index, value)
+                type_ = self.types[index] if index < len(self.types) else NOTHING
+                type_ = type_ if type_ != NOTHING else value.type  # a local without a name in the text
                 self.write_local(index, self.own(value, type_), type_)
             case core.Performs(value):
                 self.perform(value)
@@ -160,7 +160,10 @@ class Steps(DelayedBlocks):
             case core.Repeat():
                 self._repeat(step)
             case core.SetCell(cell, value):
-                self._set_cell(cell, value)
+                if not isinstance(cell, core.Cell):
+                    raise Unsupported("a value in a cell that is not named")
+                group = self.memory.groups[cell.group]
+                self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
             case core.MoveCards(cards, target, where):
                 moved = self.value(cards)
                 if isinstance(cards.type, CardType):
@@ -188,11 +191,6 @@ class Steps(DelayedBlocks):
             case _:
                 raise Unsupported(f"a step {type(step).__name__}")
 
-    def _type_of(self, index: int, value: core.Expression) -> Type:
-        """Return the type of a local. A local without a name in the text has the type of its value."""
-        known = self.types[index] if index < len(self.types) else NOTHING
-        return known if known != NOTHING else value.type
-
     def _branch(self, test: core.Test, then: Sequence[core.Step], otherwise: Sequence[core.Step]) -> None:
         span = self.span
         holds = self.test(test)
@@ -213,8 +211,7 @@ class Steps(DelayedBlocks):
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
         """Build a value, which may be a call of a procedure without a frame."""
-        call = self._procedure_call(value)
-        return call if call is not None else self.value(value, type_)
+        return self._procedure_call(value) or self.value(value, type_)
 
     def _procedure_call(self, node: core.Expression) -> ops.Call | None:
         if not isinstance(node, core.CallRule | core.CallBase):
@@ -229,17 +226,10 @@ class Steps(DelayedBlocks):
 
     def perform(self, value: core.Expression) -> None:
         call = self._procedure_call(value)
-        if call is None:
-            self.kept(self.value(value))
-        else:
-            self.run(call, value.type)
-
-    def run(self, call: ops.Call, result: Type) -> None:
-        """Add the call of a procedure; its result is dropped."""
-        if result == NOTHING:
+        if call is not None and value.type == NOTHING:
             self.add(ops.Do(call))
         else:
-            self.kept(call)
+            self.kept(call or self.value(value))
 
     def _answer(self, value: core.Expression) -> ops.Value:
         if self.item is None:
@@ -260,12 +250,6 @@ class Steps(DelayedBlocks):
 
     # --- loops
 
-    def _snapshot(self, node: core.Expression) -> Source:
-        """Return the items of a `for each`: those of the list as it is now."""
-        if self.pure or isinstance(node, core.RangeFrom | core.AllSeats):
-            return self.source(node)
-        return self.items_of(self.own(node, node.type), self.shapes.item(node.type))
-
     def _iterate(self, step: core.Iterate) -> None:
         item_type = self.shapes.item(step.items.type)
 
@@ -274,7 +258,12 @@ class Steps(DelayedBlocks):
             with self.passing(step.test):
                 self.steps(step.body)
 
-        self._snapshot(step.items).each(pass_on)
+        items = step.items
+        if self.pure or isinstance(items, core.RangeFrom | core.AllSeats):
+            source = self.source(items)
+        else:  # those of the list as it is now
+            source = self.items_of(self.own(items, items.type), item_type)
+        source.each(pass_on)
 
     def _repeat(self, step: core.Repeat) -> None:
         passes = self.var("i64", "passes")
@@ -290,12 +279,6 @@ class Steps(DelayedBlocks):
             self.steps(step.body)
 
     # --- effects
-
-    def _set_cell(self, cell: core.Expression, value: core.Expression) -> None:
-        if not isinstance(cell, core.Cell):
-            raise Unsupported("a value in a cell that is not named")
-        group = self.memory.groups[cell.group]
-        self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
 
     def _move_cards(self, cards: ops.Value, target: core.Expression, where: str) -> None:
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"

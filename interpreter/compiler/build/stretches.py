@@ -73,7 +73,8 @@ class Control(FunctionGroup):
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
             result = lowered.layer.result
-            b.run(ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result)), result)
+            call = ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result))
+            b.add(ops.Do(call)) if result == NOTHING else b.kept(call)
             b.give(ops.Call("back", (up,)))
             return
         shape = self.module.frame(procedure)

@@ -87,8 +87,10 @@ class CompiledMachine(Machine):
     @property
     def module(self) -> Compiled | None:
         """The module, or None if there is none yet."""
-        if self.compiled is not None or self._none or self.plain:
-            return None if self.plain else self.compiled
+        if self.plain:
+            return None
+        if self.compiled is not None or self._none:
+            return self.compiled
         if not self._is_cached() and (self.patience > 0 or self._is_left_to_others()):
             return None
         return self.compile()
@@ -208,13 +210,13 @@ class CompiledMachine(Machine):
         from interpreter.compiler.wasm.codec import fitted
 
         assert self.first is not None
+        if self._is_stuck:
+            return None
         larger = {**self.rooms, small.room: small.wanted}
         try:
-            if not self._is_stuck:
-                fitted(self, self.first, larger, self.texts)
+            fitted(self, self.first, larger, self.texts)
         except Unsupported:
             self._is_stuck = True
-        if self._is_stuck:
             return None
         self.rooms.update(larger)
         return self.compile()
@@ -226,7 +228,7 @@ class CompiledMachine(Machine):
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
         """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
         home = self._enters(state, chance)
-        return None if home is None else home.bytes
+        return home.bytes if home is not None else None
 
     # --- running
 
@@ -307,9 +309,7 @@ class CompiledMachine(Machine):
     def cell(self, state: State, number: int) -> Value:
         """Return the value of one cell without reading the others."""
         home = self._lives(state)
-        if home is None:
-            return state.cells[number]
-        return home.built.cell(number, home.data)
+        return state.cells[number] if home is None else home.built.cell(number, home.data)
 
     def asked(self, state: State) -> Turn:
         """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
@@ -382,8 +382,7 @@ class CompiledMachine(Machine):
         None as policy is the random bot. Return None if there is no module, or no room for the policy. ``peeks`` finds
         reads of hidden information, which trap; without it, all reads are allowed.
         """
-        key = self._key(policy, peeks)
-        module = self.module
+        key, module = self._key(policy, peeks), self.module
         if module is not None and key not in module.players and self._knows({key: (policy, peeks)}):
             module = self.compile() if self._is_cached() or not self._is_left_to_others() else module
         return module.players.get(key) if module is not None else None

@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:  # imported on demand
     from wasmtime import Engine, Func, Store
 
-__all__ = [
-    "PAGE",
-    "Call",
-    "Instance",
-    "Invalid",
-    "Trap",
-    "compiled",
-    "is_available",
-    "knows_unchecked",
-    "text_to_binary",
-]
+__all__ = ["PAGE", "Instance", "Invalid", "Trap", "compiled", "is_available", "knows_unchecked", "text_to_binary"]
 
 Call: TypeAlias = Callable[..., int]
 """Exported function of integers."""

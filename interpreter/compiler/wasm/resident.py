@@ -227,9 +227,7 @@ class Resident:
     def choose(self, player: int, bot: object, random: Draws) -> Code | None:
         """Return the choice of a bot that draws from a stream, or None if the module traps."""
         turn = self.where()
-        if turn is None:
-            return None
-        code = self.tried(lambda built: built.choose(player, bot, random, turn.seat))
+        code = self.tried(lambda built: built.choose(player, bot, random, turn.seat)) if turn is not None else None
         self.heeded = code or self.heeded
         return code
 

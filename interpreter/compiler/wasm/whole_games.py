@@ -134,8 +134,7 @@ class Whole:
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """Return the ranking keys of the seats after a single game."""
         start, width = self._rows + self._ranks, self._width
-        flat = self._longs[start : start + self._seats * width].tolist()
-        return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
+        return tuple(tuple(self._longs[start + at * width :][:width].tolist()) for at in range(self._seats))
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
         """Apply a choice to a state, then let bots that share one stream play to the end. Return None if the module
