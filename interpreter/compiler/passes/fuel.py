@@ -64,12 +64,8 @@ def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
 
     A loop without a test of its own may run as long as the rules say; it is charged inside.
     """
-    for statement in after:
-        if isinstance(statement, ops.While) and not isinstance(statement.test, ops.Constant):
-            return statement
-        if not isinstance(statement, ops.Set):
-            return None
-    return None
+    first = next((statement for statement in after if not isinstance(statement, ops.Set)), None)
+    return first if isinstance(first, ops.While) and not isinstance(first.test, ops.Constant) else None
 
 
 def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
