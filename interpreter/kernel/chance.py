@@ -108,9 +108,7 @@ class ChanceError(Exception):
 
     def __init__(self, name: str, counter: int, message: str) -> None:
         super().__init__(name, counter, message)
-        self.name = name
-        self.counter = counter
-        self.message = message
+        self.name, self.counter, self.message = name, counter, message
 
     def __str__(self) -> str:
         return f"`{self.name}`, use {self.counter + 1}: {self.message}"
@@ -168,15 +166,17 @@ class Scripted:
         object.__setattr__(self, "outcomes", frozen)
 
     def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
-        if self._has(name, counter):
-            first, rest = self._parted(name, counter, self.outcomes[name][counter], items)
-            return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
-        return self._next(name, counter).shuffle(name, counter, items)
+        outcomes = self.outcomes.get(name, ())
+        if counter >= len(outcomes):
+            return self._next(name, counter).shuffle(name, counter, items)
+        first, rest = self._parted(name, counter, outcomes[counter], items)
+        return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
 
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
-        if not self._has(name, counter):
+        outcomes = self.outcomes.get(name, ())
+        if counter >= len(outcomes):
             return self._next(name, counter).draw(name, counter, options)
-        outcome = self._one_of(self.outcomes[name][counter], options)
+        outcome = self._one_of(outcomes[counter], options)
         if outcome not in options:
             raise ChanceError(name, counter, f"{self._said(name, outcome)} is not among the {len(options)} options")
         return options.index(outcome)
@@ -184,9 +184,6 @@ class Scripted:
     def unused(self, counters: Mapping[str, int]) -> list[str]:
         """Return the names with outcomes left, in the order of the script; ``counters`` are the numbers of uses."""
         return [name for name, outcomes in self.outcomes.items() if counters.get(name, 0) < len(outcomes)]
-
-    def _has(self, name: str, counter: int) -> bool:
-        return counter < len(self.outcomes.get(name, ()))
 
     def _next(self, name: str, counter: int) -> ChanceSource:
         if self.then is None:
@@ -210,13 +207,11 @@ class Scripted:
         first: list[int] = []
         for named in outcome:
             item = self._one_of(named, rest)
+            if item not in rest:
+                why = "named more often than it occurs" if item in items else f"not among the {len(items)} items"
+                raise ChanceError(name, counter, f"{self._said(name, item)} is {why}")
             first.append(item)
-            if item in rest:
-                rest.remove(item)
-            elif item in items:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it occurs")
-            else:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
+            rest.remove(item)
         return tuple(first), tuple(rest)
 
     def _one_of(self, item: object, items: Sequence[Value]) -> Value:

@@ -379,18 +379,14 @@ class Evaluator:
 
         if node.operation == "sorted":
             return lambda state, env: tuple(item for _, item in sorted(keyed(state, env), key=itemgetter(0)))
-        largest = node.operation == "max"
+        extreme = max if node.operation == "max" else min
 
         def best(state: State, env: Env) -> Value:
             entries = keyed(state, env)
             if not entries:
                 return None
-            chosen = entries[0]
-            for entry in entries[1:]:
-                if (entry[0] > chosen[0]) if largest else (entry[0] < chosen[0]):
-                    chosen = entry
-            env[variable] = chosen[1]
-            return chosen[1]
+            env[variable] = extreme(entries, key=itemgetter(0))[1]
+            return env[variable]
 
         return self._found(node, best)
 

@@ -389,8 +389,7 @@ class Machine:
         rule = watch.rule
         cost = effort(rule.test)
         binders = [(index, self.expressions.looked_through(items, cost)) for index, items in watch.binders]
-        bound = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
-        known = tuple(seat for _, seat in bound)
+        known = () if watch.seat is None else (watch.seat,)
         meter = self.meter
         test = self.expressions.compile(rule.test) if rule.test is not None else None
         size = rule.local_count
@@ -398,9 +397,9 @@ class Machine:
         def match(state: State) -> tuple[Value, ...] | None:
             env: Env = [None] * size
             try:
-                for index, seat in bound:
+                for seat in known:
                     meter.charge(1 + cost, rule.span)
-                    env[index] = seat
+                    env[rule.binders[0][0]] = seat
                 for values in _combinations(state, env, binders):
                     if test is None or test(state, env):
                         return (*known, *values)

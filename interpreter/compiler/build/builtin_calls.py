@@ -34,10 +34,8 @@ class Builtins(Cells):
 
     def builtin(self, node: core.CallBuiltin) -> ops.Value:
         row, name = node.builtin, node.builtin.name
-        if row.runtime:
-            result = self._runtime(name, node)
-        else:
-            result = (BUILT.get(f"{name} of {node.arguments[0].type.word}") or BUILT[name])(self, node)
+        build = None if row.runtime else BUILT.get(f"{name} of {node.arguments[0].type.word}") or BUILT[name]
+        result = build(self, node) if build is not None else self._runtime(name, node)
         return self.found(result, node.type, name) if row.partial and not node.or_none else result
 
     def _runtime(self, function: str, node: core.CallBuiltin) -> ops.Value:
@@ -167,11 +165,12 @@ class Builtins(Cells):
     def _price(self, node: core.CallBuiltin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
-        is_unit = isinstance(self.shapes.held(track.type), IntType)
-        width = ops.Constant(1) if is_unit else self.width(track.type)
         data, bag = self._track(track), self.value(tokens)
-        if is_unit:
+        if isinstance(self.shapes.held(track.type), IntType):
+            width = ops.Constant(1)
             bag = self.call("bag_single", bag, ZERO, width)
+        else:
+            width = self.width(track.type)
         return self.call("track_price", data, held, bag, width)
 
     def _vacancy(self, node: core.CallBuiltin) -> ops.Value:

@@ -79,10 +79,7 @@ class Decisions(FunctionGroup):
     def actor(self, index: int) -> str:
         """The function that gives the seat that decides."""
 
-        def build(b: Steps) -> None:
-            b.give(b.value(self.begin(b, index).seat))
-
-        return self._of("actor", index, build)
+        return self._of("actor", index, lambda b: b.give(b.value(self.begin(b, index).seat)))
 
     def options(self, index: int) -> str:
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""

@@ -32,8 +32,7 @@ class DelayedBlocks(Measures):
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
         """Return the offset and type of each value of a block."""
-        types = parameter_types(self.program.reach.procedures[procedure])
-        return list(self.shapes.placed(types, KEPT_HEAD * WORD))
+        return list(self.shapes.placed(parameter_types(self.program.reach.procedures[procedure]), KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
         types = parameter_types(self.program.reach.procedures[step.procedure])

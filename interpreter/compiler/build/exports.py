@@ -41,12 +41,12 @@ class Standalone(Sights):
         view = ops.Function("seen", (SEAT,), None, about="copies the cells that a seat may see")
         copied = ops.Function("copied", (), "i32", about="copies the live words of the state")
         over = ops.Function("is_over", (), "i32", about="true if the game is over")
-        functions = (
-            self.made(view, self._view),
-            self.made(copied, self._copied),
-            self.made(over, lambda b: b.give(b.cell("over"))),
-        )
-        return {function.name: function for function in functions} | Ranking(self.module).functions()
+        return {
+            view.name: self.made(view, self._view),
+            copied.name: self.made(copied, self._copied),
+            over.name: self.made(over, lambda b: b.give(b.cell("over"))),
+            **Ranking(self.module).functions(),
+        }
 
     # --- copies of live words
 
@@ -143,13 +143,10 @@ class Standalone(Sights):
 
     def _blank(self, b: Steps, group: CellGroup, at: ops.Value, mask: ops.Value) -> None:
         """Write a hidden cell: only the absence of a value is visible."""
-        first = ops.Load(at)
-        hidden = ops.Store(mask, 0, ops.Constant(HIDDEN))
-        if group.type.optional:
-            known = ops.Store(at, self.buffer - STATE, first)
-            b.add(ops.If(first.equals(self.shapes.kept_none(group.type)), (known,), (hidden,)))
-        else:
-            b.add(hidden)
+        first, hidden = ops.Load(at), ops.Store(mask, 0, ops.Constant(HIDDEN))
+        known = ops.Store(at, self.buffer - STATE, first)
+        is_none = first.equals(self.shapes.kept_none(group.type))
+        b.add(ops.If(is_none, (known,), (hidden,)) if group.type.optional else hidden)
 
 
 class Ranking(FunctionGroup):
