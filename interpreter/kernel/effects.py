@@ -156,8 +156,7 @@ class Effects:
     def _lie(
         self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Value, ...]], site: Site
     ) -> None:
-        """Set the content of zones and the location of the cards. Piles are sorted by their top cards if a rule
-        defines the order."""
+        """Set the content of zones and the location of cards. Piles are sorted by top cards if a rule does so."""
         cells = state.cells
         changes: list[tuple[int, Value]] = []
         for changed, content in held.items():
@@ -303,8 +302,7 @@ class Effects:
         state.log.append((NOTE, site, event, seen, *values))
 
     def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
-        """Record that something begins or ends, and set its cells: before listeners hear of a beginning, after they
-        hear of an end."""
+        """Record that something begins or ends. Its cells change before listeners hear of a beginning, after an end."""
         record = (MARK, None, word, number, *_before(state, changes))
         ended = has_ended(record)
         if not ended:

@@ -24,8 +24,7 @@ Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int]"
 
 @dataclass(frozen=True)
 class Layout:
-    """Memory layout of a state. ``groups`` are names with numbers of owners, in order; ``base`` has the first cell
-    of each."""
+    """Layout of a state. ``groups`` are names with numbers of owners, in order; ``base`` has the first cell of each."""
 
     groups: tuple[tuple[str, int], ...]
     base: dict[str, int] = field(init=False, repr=False)

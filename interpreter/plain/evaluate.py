@@ -187,8 +187,7 @@ class Evaluator:
         return charged
 
     def weighed(self, made: Evaluate, span: Span, is_nested: bool) -> Evaluate:
-        """Wrap the making of a list or record: the total size of one with composite items is bounded, and costs
-        steps."""
+        """Wrap the making of a list or record: the size of one with composite items is bounded, and costs steps."""
         return self.charged(made, span, lambda value: weight(value, span)) if is_nested else made
 
     def looked_through(self, items: core.Expression, cost: int, span: Span | None = None) -> Evaluate:

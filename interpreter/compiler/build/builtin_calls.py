@@ -54,8 +54,7 @@ class Builtins(Cells):
     def row(
         self, kind: str, nodes: tuple[core.Expression, ...], size: int, build: Callable[[Self], ops.Value]
     ) -> ops.Value | None:
-        """Return a call of the function that returns a row of ``size`` words, or None if the row could not be
-        cached."""
+        """Return a call of the function of a row of ``size`` words, or None if it could not be cached."""
         locals_ = free_locals(nodes)
         keys = self.keys(tuple(locals_.values()))
         if keys is None or not all(key.extent for key in keys) or size > LARGEST_ROW:

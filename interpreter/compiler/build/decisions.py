@@ -123,8 +123,7 @@ class Decisions(FunctionGroup):
         return self._at_least("free", index, 2)
 
     def _at_least(self, kind: str, index: int, number: int) -> str:
-        """The function that tests whether there are at least ``number`` options. It tries alternatives with few
-        choices first."""
+        """The function that tests for at least ``number`` options. It tries alternatives with few choices first."""
 
         def build(b: Steps) -> None:
             ask, _ = self.begin_choice(b, index)

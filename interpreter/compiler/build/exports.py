@@ -28,8 +28,7 @@ KEY = ops.Var("key", "i32")
 
 
 class Standalone(Sights):
-    """Builds the exported functions. ``buffer`` is the address of a copy of the state, ``mask`` that of a word for each
-    cell."""
+    """Builds the exported functions. ``buffer`` has a copy of the state, ``mask`` a word for each cell."""
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
@@ -165,8 +164,7 @@ class Ranking(FunctionGroup):
         b.fail("no such key")
 
     def _place(self, b: Steps) -> None:
-        """Build the function that returns the place of a seat: 1 plus the number of seats ranked before it; 0 if it
-        does not count."""
+        """Build the place of a seat: 1 plus the number of seats ranked before it; 0 if it does not count."""
         counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
         b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
         place = b.var("i32", "place", ONE)

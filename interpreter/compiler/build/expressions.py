@@ -193,8 +193,7 @@ class Expressions(Builtins):
     # --- calls
 
     def _rule(self, node: core.CallRule | core.CallBase) -> ops.Value:
-        """Build a call of a function. :mod:`interpreter.compiler.build.steps` builds calls of procedures that cannot
-        suspend."""
+        """Build a call of a function. ``Steps`` builds calls of procedures that cannot suspend."""
         target = self.program.target(node)
         layer = self.program.reach.procedures[target]
         if layer.form == "does":

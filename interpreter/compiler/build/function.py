@@ -141,8 +141,7 @@ class FunctionBuilder:
 
     @contextmanager
     def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
-        """Repeat the statements inside while the test holds; ``step`` follows each pass. Yield the label, which breaks
-        the loop."""
+        """Repeat the statements inside while the test holds, then ``step``. Yield the label, which breaks the loop."""
         label, span = self.label(name), self.span
         with self.block() as inner:
             yield label

@@ -170,8 +170,7 @@ class Loops(KeptForms, ABC):
     def combinations(
         self, binders: Binders, tests: Tests, body: OfValues, *, stops: bool = False, values: Values = ()
     ) -> None:
-        """Run the body for each combination of items that passes the tests, behind the given values. A binder may read
-        the ones before it."""
+        """Run the body for each combination of items that passes the tests. Binders may read the ones before them."""
         if not binders:
             with self.passing(*tests):
                 body(values)

@@ -88,8 +88,7 @@ class Measures(Expressions):
             self.do(self._measuring(f"on {event}", measures, types), *values)
 
     def _measures_at(self, moment: str) -> list[int]:
-        """Return the measures of a moment. If the end of the game cuts the last round short, that round ends with
-        it."""
+        """Return the measures of a moment. The last round ends with the game."""
         found = [number for number, measure in enumerate(self.model.measures) if moment in measure.when]
         if moment == "end of game":
             at_end = self._measures_at("end of round")

@@ -25,8 +25,7 @@ from interpreter.lowering.lower import Program
 __all__ = ["BLOCKS", "FRAME_HEAD", "HEADER", "STATE", "TIGHT", "Memory", "Slot", "frame_shape", "kept_in_frame"]
 
 TIGHT = 32
-"""Address of two words about the room that was too small when the module trapped: its number, from 1, and what it
-needed."""
+"""Address of two words about the room that was too small at a trap: its number, from 1, and what it needed."""
 STATE = 64
 """Address of the state: a header, then the cells, then the frames."""
 HEADER = 8

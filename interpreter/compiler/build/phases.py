@@ -26,8 +26,7 @@ class Phases(Control):
     """Builds the special stretches and their helpers."""
 
     def stretches(self) -> Iterator[ops.Function]:
-        """Yield a function for each special stretch, in order. Each charges fuel like those of the rules, since rounds
-        may repeat without running any rule."""
+        """Yield the special stretches in order. Each charges fuel, since rounds may repeat without running any rule."""
         for name in SPECIALS:
 
             def build(b: Steps, name: str = name) -> None:

@@ -228,8 +228,7 @@ class _Chooser:
         return dict(enumerate([*self.around, *match.values] if match.pattern.alternative else self.around))
 
     def _match(self, match: Match, body: Callable[[Match], None], stops: bool) -> None:
-        """Choose the values behind those so far, and run the body if all tests hold. If a test pins a choice to one
-        value, that value is used without a search."""
+        """Choose further values, and run the body if all tests hold. A choice that a test pins is not searched."""
         b, pattern, choices, place = self.b, match.pattern, match.option.choices, len(match.values)
         if place == len(choices):
             with b.passing(*match.option.tests):

@@ -42,8 +42,7 @@ class Control(FunctionGroup):
 
     @contextmanager
     def settling(self, b: Steps) -> Iterator[None]:
-        """Settle if a watch is awake and settling is not in progress. The statements inside say where control returns
-        to."""
+        """Settle if a watch is awake and settling has not begun. The statements inside say where control returns."""
         test: ops.Value = ZERO
         if self.constants.watches:
             test = ops.both(b.pending.differs(0), ops.negated(b.cell("settling")))

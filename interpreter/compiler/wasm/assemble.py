@@ -176,8 +176,7 @@ def assembled(
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
-    """Build the invalidation of caches for a cell whose number is known only at run time: a table gives the
-    dirty bits."""
+    """Build the invalidation of caches by the number of a cell: a table gives the dirty bits."""
     words: list[int] = []
     places = builder.constants.statics.get("node.places", ())
     wholes = {place: node for node, parts in enumerate(places) for place in parts}

@@ -46,8 +46,7 @@ MOST_POLICIES = 12
 
 @dataclass(eq=False)
 class CompiledMachine(Machine):
-    """Runs a module, or the plain form while ``plain`` is set. ``bailouts`` counts choices that the plain form had to
-    redo."""
+    """Runs a module, or the plain form if ``plain``. ``bailouts`` counts choices that the plain form had to redo."""
 
     first: State | None = None
     """The state with which games begin."""
@@ -132,8 +131,7 @@ class CompiledMachine(Machine):
         return self.due
 
     def build(self) -> None:
-        """Build the module that is due, and cache it for the next one who needs it. Games go on meanwhile in their own
-        thread."""
+        """Build the module that is due, and cache it for the next one who needs it. Games go on in their own thread."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
 
         order = replace(self._order, texts=dict(self.texts), rooms=dict(self.rooms))
@@ -388,8 +386,7 @@ class CompiledMachine(Machine):
         return module.players.get(key) if module is not None else None
 
     def whole(self, policies: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
-        """Return the runner of whole games, and the number of each seat's policy. Return None if there is no module
-        yet."""
+        """Return the runner of whole games and the number of each seat's policy; None if there is no module yet."""
         if self.plain or self._none:
             return None
         keys = [self._key(*policy) for policy in policies]

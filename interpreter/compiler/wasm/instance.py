@@ -184,8 +184,7 @@ def _ordinary(name: str, function: Func, store: Store, *arguments: int) -> int:
 
 @cache
 def knows_unchecked() -> bool:
-    """Return whether wasmtime's unchecked C call has the expected signature, which its Python package does not
-    guarantee."""
+    """Return whether wasmtime's unchecked C call has the expected signature; nothing guarantees it."""
     try:
         from wasmtime import _bindings as bindings
 

@@ -286,8 +286,7 @@ class Compiled:
         return Unsupported(self._left_out[0] if self._left_out else BEYOND)
 
     def after_trap(self) -> Turn | None:
-        """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
-        itself trapped."""
+        """Return to the turn after the choice of a step if a later choice trapped; return None if it trapped itself."""
         made = self._words[self._made]
         if not made:
             return None
@@ -386,8 +385,7 @@ class Compiled:
                 self.silence(seat)
 
     def choose(self, player: int, bot: object, random: Draws, seat: int) -> Code:
-        """Return the choice of a bot at a seat's current decision, by the policy ``player``. It is asked ahead there
-        from now on."""
+        """Return the choice of a bot by the policy ``player``, for a seat at which it is asked ahead from now on."""
         longs, at = self._longs, self._stream
         longs[at], longs[at + 1] = random.signed_origin, random.used
         place = self._decide(player)

@@ -233,8 +233,7 @@ class Resident:
 
 
 def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
-    """Move a state in lists into a module; return None if somebody observes it. Raise :class:`Unsupported` if it does
-    not fit."""
+    """Move a state into a module; return None if somebody observes it. Raise :class:`Unsupported` if it has no room."""
     if state.frame is None or type(state.log) is not list:  # somebody observes the log
         return None
     data = module.codec.encode(state, chance.seed)

@@ -92,7 +92,8 @@ class Expansion:
         names = {local: f"{label}.{local[1:]}" for local, _ in declared}
         self.locals += [(names[local], type_) for local, type_ in declared]
         result: list[Tree] = [["result", short.result]] if short.result else []
-        values = [*arguments, *([f"{type_}.const", "0"] for _, type_ in short.locals)]
+        zeros: list[Tree] = [[f"{type_}.const", "0"] for _, type_ in short.locals]
+        values = [*arguments, *zeros]
         sets: list[Tree] = [["local.set", name, value] for name, value in zip(names.values(), values, strict=True)]
         return ["block", label, *result, *sets, *(_renamed(part, names, label) for part in short.body)]
 

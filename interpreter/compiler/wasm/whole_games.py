@@ -52,8 +52,7 @@ class Games:
         return len(self.decisions)
 
     def totals(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum, sum of
-        squares."""
+        """Return the sums: key, additions, values other than none, total, minimum, maximum, sum of squares."""
         words, size = self.sums, ENTRY // LONG
         squares = words.cast("B").cast("d")[8::size]
         return zip(words[::size], *(words[at::size] for at in range(3, 8)), map(int, squares), strict=True)
@@ -137,8 +136,7 @@ class Whole:
         return tuple(tuple(self._longs[start + at * width :][:width].tolist()) for at in range(self._seats))
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
-        """Apply a choice to a state, then let bots that share one stream play to the end. Return None if the module
-        traps."""
+        """Apply a choice to a state, then let bots with one stream play to the end; return None if the module traps."""
         self._lay(data, bots)
         try:
             option = self.built.record(self._words[self._asked], first)
