@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import FunctionGroup, Steps
@@ -18,15 +18,13 @@ from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
 
-__all__ = ["FRAME", "Decisions", "in_frame"]
+__all__ = ["Decisions", "in_frame"]
 
-FRAME = ops.Var("frame", "i32")
 OPTION = ops.Var("option", "i32")
 
 
 def in_frame(b: Steps, procedure: str) -> None:
     """Begin a function whose locals are in a frame of the procedure."""
-    b.frame = FRAME
     slots = b.module.frame(procedure).slots
     b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
 

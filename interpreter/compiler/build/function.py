@@ -21,11 +21,13 @@ from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type
 
-__all__ = ["ONE", "ZERO", "FunctionBuilder"]
+__all__ = ["FRAME", "ONE", "ZERO", "FunctionBuilder"]
 
 T = TypeVar("T")
 
 ONE, ZERO = ops.Constant(1), ops.Constant(0)
+FRAME = ops.Var("frame", "i32")
+"""The address of the frame, in functions whose locals are in one."""
 LARGEST = 2**40
 """Limit of numbers in registers; numbers in cells fit into a word."""
 
@@ -38,8 +40,6 @@ class FunctionBuilder:
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
-        self.frame: ops.Var | None = None
-        """The address of the frame, if locals are in one."""
         self.span: Span = NOWHERE
         self._variables = 0
 

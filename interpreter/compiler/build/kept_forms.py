@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.function import FRAME, ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
@@ -54,14 +54,12 @@ class KeptForms(FunctionBuilder):
             raise Unsupported(f"local {index}, which nothing has set")
         if isinstance(local, ops.Var):
             return local
-        assert self.frame is not None
-        return self.load(self.frame, local.offset, type_ if self.shapes.is_scalar(type_) else local.type)
+        return self.load(FRAME, local.offset, type_ if self.shapes.is_scalar(type_) else local.type)
 
     def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
         local = self.locals.get(index)
         if isinstance(local, Slot):
-            assert self.frame is not None
-            self.store(self.frame, local.offset, value, local.type)
+            self.store(FRAME, local.offset, value, local.type)
             return
         rep = self.shapes.rep(type_)
         if local is None or local.rep != rep:

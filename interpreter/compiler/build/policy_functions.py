@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.compiler.build.decisions import FRAME, Decisions
+from interpreter.compiler.build.decisions import Decisions
+from interpreter.compiler.build.function import FRAME
 from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights

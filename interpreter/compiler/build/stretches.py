@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
-from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.decisions import Decisions, in_frame
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
 from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.build.steps import FunctionGroup, Steps
@@ -22,7 +22,7 @@ from interpreter.language.types import INT, NOTHING
 from interpreter.lowering import lower
 from interpreter.plain.machine import MAXIMUM_DEPTH, SPECIALS, TOO_DEEP
 
-__all__ = ["ASKED", "BELOW", "FRAME", "STOPPED", "WHERE", "Control", "Stretches"]
+__all__ = ["ASKED", "BELOW", "STOPPED", "WHERE", "Control", "Stretches"]
 
 STOPPED = ops.Constant(-1)
 """Result of a stretch that waits for a choice, or ends the game."""
@@ -152,7 +152,6 @@ class Stretches(Control):
         b.add(ops.Store(FRAME, INTO, ops.Constant(into)))
 
     def _settle(self, b: Steps, then: int) -> None:
-        """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
         with self.settling(b):
             self._stay(b, then)
 
