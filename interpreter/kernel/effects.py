@@ -125,12 +125,9 @@ class Effects:
         if where == "new pile":
             self._lay_pile(state, cards, zone, site)
             return
-        sources = {state.cells[self._location + card] for card in cards}
-        is_one_move = len(sources) == 1 and zone not in sources and len(cards) == len(set(cards))
-        if not is_one_move or any(self.zones[each].piles for each in (*sources, zone)):
-            moves: list[Sequence[int]] = [(card,) for card in (cards if where != "top" else reversed(cards))]
-        else:
-            moves = [cards]
+        moves: list[Sequence[int]] = [cards]
+        if len(cards) != 1 and not self._is_one_move(state, cards, zone):
+            moves = [(card,) for card in (cards if where != "top" else reversed(cards))]
         for moved in moves:
             if self.zones[zone].piles:
                 self._lay_pile(state, moved, zone, site)
@@ -138,6 +135,12 @@ class Effects:
             held = self._without(state, moved, zone)
             held[zone] = self._with(state, moved, zone, held[zone], where)
             self._lie(state, moved, zone, held, site)
+
+    def _is_one_move(self, state: State, cards: Sequence[int], zone: int) -> bool:
+        """Return whether cards move from one other zone, without piles."""
+        sources = {state.cells[self._location + card] for card in cards}
+        is_one = len(sources) == 1 and zone not in sources and len(cards) == len(set(cards))
+        return is_one and not any(self.zones[each].piles for each in (*sources, zone))
 
     def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Value, ...]]:
         """Return the content of zones without these cards, dropping empty piles."""

@@ -418,7 +418,7 @@ class Machine:
         if lowered.steps is not None:
             value = self.functions.called[procedure](state, tuple(values))
             return self._leave(up, value)
-        if sum(index < self.first_special for index, *_ in stacked(up)) >= MAXIMUM_DEPTH:
+        if sum(frame[0] < self.first_special for frame in stacked(up)) >= MAXIMUM_DEPTH:
             raise RuleFailure(TOO_DEEP, lowered.layer.span, "R002")
         return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
 
