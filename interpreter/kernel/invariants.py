@@ -46,21 +46,15 @@ def _tokens(census: Census, state: State) -> Iterator[str]:
     for kind in census.tokens:
         held = [0] * len(kind.totals)
         for cell in kind.cells:
-            bag = as_bag(state.cells[cell])
+            bag, track = as_bag(state.cells[cell]), census.tracks.get(cell)
             held = [a + b for a, b in zip(held, bag, strict=True)]
             if min(bag) < 0 and cell not in census.unlimited:
                 yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
-            track = census.tracks.get(cell)
-            if track is not None:
-                yield from _overfull(census, cell, bag, track)
+            for number, capacity in zip(bag, track.capacities(), strict=True) if track is not None else ():
+                if number > capacity:
+                    yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
         if tuple(held) != kind.totals:
             yield f"there are {held} {kind.name}, not {list(kind.totals)}"
-
-
-def _overfull(census: Census, cell: int, bag: tuple[int, ...], track: Track) -> Iterator[str]:
-    for number, capacity in zip(bag, track.capacities(), strict=True):
-        if number > capacity:
-            yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
 
 
 def _cards(census: Census, state: State) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from interpreter.compiler.build.decisions import FRAME, Decisions
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.ranking import Ranking
+from interpreter.compiler.build.decisions import Decisions
+from interpreter.compiler.build.exports import Ranking
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
 from interpreter.compiler.build.steps import Steps
